@@ -65,7 +65,7 @@ pub use self::catalog::provider::{
 };
 pub use self::catalog::stored_functions::{FunctionBody, FunctionDefinition, FunctionWork};
 pub use self::catalog::table_functions::{
-    StatementMemory, TableArguments, TableFunction, TableFunctionContext,
+    StatementMemory, TableArguments, TableFunction, TableFunctionContext, TypeSampling,
 };
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,

@@ -1,5 +1,6 @@
 //! The result of a plan, pulled a batch at a time.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,6 +33,8 @@ pub fn execute(
         predicates: predicates(plan),
         limit: Limit::new(plan),
         any_order: false,
+        reads_first: reads_first(&plan.root),
+        ahead: VecDeque::new(),
         is_one_row: is_one_row(&plan.root),
         run,
     })
@@ -71,6 +74,10 @@ pub struct ResultStream {
     limit: Limit,
     /// Whether rows may come in any order: [`ResultStream::give_in_any_order`].
     any_order: bool,
+    /// Whether no table has unread rows when the first row is given.
+    reads_first: bool,
+    /// Rows that were read ahead.
+    ahead: VecDeque<Batch>,
     /// Whether the plan gives one row and reads no table: its row is given even if the statement is killed.
     is_one_row: bool,
     run: RunContext,
@@ -132,8 +139,35 @@ impl ResultStream {
         self.any_order = true;
     }
 
+    /// Reads ahead until no table has unread rows: to the first rows of a plan that gives none before ([`reads_first`]), to
+    /// the last ones of another plan. False if these are more than `rows`, or their texts longer than [`BYTES_AHEAD`].
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub fn read_ahead(&mut self, rows: usize) -> Result<bool> {
+        let reads_first = self.reads_first;
+        let (mut count, mut bytes) = (0, 0);
+        while let Some(batch) = self.next_of_plan()? {
+            count += batch.row_count();
+            bytes += batch.string_bytes();
+            let is_enough = reads_first || count > rows || bytes > BYTES_AHEAD;
+            self.ahead.push_back(batch.with_own_strings());
+            if is_enough {
+                return Ok(reads_first);
+            }
+        }
+        Ok(true)
+    }
+
     /// The next rows; `None` at the end. Never an empty batch.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
+        match self.ahead.pop_front() {
+            Some(batch) => Ok(Some(batch)),
+            None => self.next_of_plan(),
+        }
+    }
+
+    fn next_of_plan(&mut self) -> Result<Option<Batch>> {
         let result = contain(|| self.advance());
         if !matches!(result, Ok(Some(_))) {
             // Temporary tables are dropped as soon as their rows can no longer be asked for.
@@ -195,6 +229,29 @@ impl ResultStream {
             if let Some(batch) = self.limit.apply(batch, found) {
                 return Ok(Some(leave(batch, &self.predicates)));
             }
+        }
+    }
+}
+
+/// Greatest length in bytes of the texts of rows that are read ahead.
+const BYTES_AHEAD: usize = 1 << 20;
+
+/// Whether a plan reads all rows of its tables before it gives the first row.
+fn reads_first(mut plan: &Plan) -> bool {
+    loop {
+        match &plan.operator {
+            Operator::Project { input, .. }
+            | Operator::Filter { input, .. }
+            | Operator::Limit { input, .. }
+            | Operator::Block { input, .. } => plan = input,
+            // DISTINCT gives groups as it finds them.
+            Operator::Aggregate { grouping, .. } => {
+                return !grouping.aggregates.is_empty()
+                    && !grouping.ordered
+                    && grouping.first_groups.is_none();
+            }
+            Operator::Sort { .. } | Operator::Materialize { .. } => return true,
+            _ => return false,
         }
     }
 }

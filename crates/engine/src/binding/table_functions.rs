@@ -76,6 +76,7 @@ pub(crate) fn facts(context: &StatementContext<'_>, rights: &Rights) -> TableFun
         workers: database.resources.workers.clone(),
         threads,
         batch_rows,
+        sampling: context.sampling.clone(),
         column_types: column_types(context),
     }
 }

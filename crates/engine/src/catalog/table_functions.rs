@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mayfly_functions::context::memory_exceeded;
 use mayfly_memory::{Budget, Reservation};
@@ -57,6 +58,8 @@ pub struct TableFunctionContext {
     pub threads: usize,
     /// The number of rows of a batch.
     pub batch_rows: usize,
+    /// Whether types of columns may come from the first rows.
+    pub sampling: TypeSampling,
     /// Reads types of columns.
     pub(crate) column_types: ReadColumnTypes,
 }
@@ -71,6 +74,46 @@ impl TableFunctionContext {
     /// 1064 for another text, 1235 for attributes of a column, and the errors of types.
     pub fn column_types(&self, text: &str) -> Result<Vec<(String, SqlType)>> {
         (self.column_types)(text)
+    }
+}
+
+/// Permission of a statement to take types of columns from the first rows of a table. Cloning shares it.
+///
+/// A type that was sampled is refuted by a later value that does not fit it. The statement is then planned and run again with types of all rows, so
+/// that its result is the one that these give; this is why only statements without effects have the permission.
+#[derive(Debug, Clone, Default)]
+pub struct TypeSampling {
+    is_allowed: bool,
+    was_used: Arc<AtomicBool>,
+}
+
+impl TypeSampling {
+    /// The permission, not used yet.
+    pub(crate) fn allowed() -> Self {
+        Self {
+            is_allowed: true,
+            was_used: Arc::default(),
+        }
+    }
+
+    /// Whether types may be sampled.
+    pub fn is_allowed(&self) -> bool {
+        self.is_allowed
+    }
+
+    /// Notes that types were sampled: the table's scans return [`Self::refuted`] for a value that does not fit.
+    pub fn note_use(&self) {
+        self.was_used.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether types were sampled.
+    pub(crate) fn was_used(&self) -> bool {
+        self.was_used.load(Ordering::Relaxed)
+    }
+
+    /// 1615: a value does not fit a sampled type. The client never sees it.
+    pub fn refuted() -> Error {
+        codes::ER_NEED_REPREPARE.error()
     }
 }
 

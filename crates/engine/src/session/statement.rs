@@ -24,6 +24,7 @@ use super::lending::LentSession;
 use super::{Session, SessionPrivileges, StatementTables, StatementTrace, TreeMemory};
 use crate::accounts::rights::Rights;
 use crate::catalog::stored_functions::FunctionUse;
+use crate::catalog::table_functions::TypeSampling;
 use crate::catalog::{BaseTable, Catalog};
 use crate::connections::{RunningPlan, Work};
 use crate::database::Database;
@@ -116,6 +117,8 @@ pub(crate) struct StatementContext<'s> {
     pub(crate) measures: Option<Arc<Measures>>,
     /// How its expressions set user variables.
     pub(crate) variables: VariableUse,
+    /// Whether its table functions may sample types.
+    pub(crate) sampling: TypeSampling,
     /// Whether FOUND_ROWS() keeps its value.
     pub(crate) keeps_found_rows: bool,
     /// The start of the statement, once asked for.
@@ -169,6 +172,7 @@ impl<'s> StatementContext<'s> {
             error: None,
             explains: false,
             variables: VariableUse::NotSet,
+            sampling: TypeSampling::default(),
             explanation: RefCell::new(None),
             trace: None,
             offers_plan: Cell::new(false),
@@ -345,6 +349,42 @@ impl<'s> StatementContext<'s> {
         }
         self.offers_plan.set(true);
         *self.session.shared.running.lock() = Some(plan);
+    }
+
+    /// Runs a statement whose table functions may sample types, and runs it again without samples if a value refutes one. What
+    /// `run` has done until then must be gone with its error.
+    pub(crate) fn sampling_types<T>(
+        &mut self,
+        mut run: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        if self.variables != VariableUse::NotSet {
+            return run(self);
+        }
+        self.sampling = TypeSampling::allowed();
+        match run(self) {
+            Err(error) if self.sampling.was_used() && error.is(&codes::ER_NEED_REPREPARE) => {}
+            outcome => return outcome,
+        }
+        self.sampling = TypeSampling::default();
+        if let Some(traced) = &self.trace {
+            traced.trace.restart();
+        }
+        let session = &mut *self.session;
+        session.diagnostics.reset(session.settings.options());
+        run(self)
+    }
+
+    /// 1615 if types were sampled: for a statement that cannot be run again.
+    pub(crate) fn refuse_sampled_types(&self) -> Result<()> {
+        refuse(self.sampling.was_used(), TypeSampling::refuted)
+    }
+
+    /// As [`Self::refuse_sampled_types`], for a plan that calls stored functions, which may have effects.
+    pub(crate) fn refuse_sampled_types_of_functions(&self) -> Result<()> {
+        match self.functions() {
+            FunctionUse::None => Ok(()),
+            _ => self.refuse_sampled_types(),
+        }
     }
 
     /// Prepares a retry, after another transaction has changed rows that the statement found.

@@ -105,6 +105,7 @@ pub(super) fn execute(
         context.use_table_as(&table.database, &table.name, None, TableUse::Write)?;
     }
     let is_limited = query.limit_clause.is_some();
+    context.refuse_sampled_types()?;
     let planned = Planned::new(&plan.query, tables);
     let mut handles = Vec::with_capacity(plan.locks.len());
     for lock in &plan.locks {

@@ -214,7 +214,9 @@ fn utility(context: &mut StatementContext<'_>, statement: &Statement) -> Result<
         | Statement::Delete(_) => simple::unsupported("a statement without its plan")?,
         Statement::SelectInto(into) => return select_into::run(context, into),
         Statement::LoadData(load) => return load_data::run(context, load),
-        Statement::CreateTable(create) => return create_table::run(context, create),
+        Statement::CreateTable(create) => {
+            return context.sampling_types(|context| create_table::run(context, create));
+        }
         Statement::DropTable(drop) => drop_table::run(context, drop)?,
         Statement::TruncateTable(table) => drop_table::truncate(context, table)?,
         Statement::CreateDatabase(create) => return databases::create(context, create),

@@ -55,7 +55,13 @@ pub(super) fn run(
     slot: Option<&PlanSlot>,
 ) -> Result<Outcome> {
     match &**statement {
-        Statement::Query(query) => locking_read::begin(context, query)?,
+        Statement::Query(query) => {
+            locking_read::begin(context, query)?;
+            return context.sampling_types(|context| {
+                run_as(context, |context| plan(context, statement, slot))
+                    .map(|(outcome, _)| outcome)
+            });
+        }
         _ => context.read_for_change(),
     }
     run_as(context, |context| plan(context, statement, slot)).map(|(outcome, _)| outcome)

@@ -11,6 +11,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType};
 
 use crate::binding::session_catalog::SessionCatalog;
+use crate::catalog::table_functions::TypeSampling;
 use crate::error::refuse;
 use crate::result::{Outcome, ResultColumn};
 use crate::session::{StatementContext, StatementTables};
@@ -76,8 +77,14 @@ pub(super) fn execute(
     columns: Arc<[ResultColumn]>,
 ) -> Result<Outcome> {
     refuse_large(context, planned)?;
+    context.refuse_sampled_types_of_functions()?;
     let mut reading = Reading::start(context, planned)?;
     reading.give_in_any_order();
+    if context.sampling.was_used() {
+        let rows = &mut reading.rows;
+        let is_proven = context.lending(|| rows.read_ahead(ROWS_AHEAD));
+        refuse(!is_proven?, TypeSampling::refuted)?;
+    }
     let Reading {
         rows, execution, ..
     } = reading;
@@ -87,6 +94,9 @@ pub(super) fn execute(
         execution,
     })
 }
+
+/// Most rows that are read ahead to prove sampled types.
+const ROWS_AHEAD: usize = 4096;
 
 /// 1104 for a query that probably examines more rows than `max_join_size`.
 fn refuse_large(context: &StatementContext<'_>, planned: &Planned) -> Result<()> {
@@ -105,6 +115,7 @@ pub(super) fn read<T>(
     planned: &Planned,
     read: impl FnOnce(&mut StatementContext<'_>, &mut Reading) -> Result<T>,
 ) -> Result<T> {
+    context.refuse_sampled_types_of_functions()?;
     let mut reading = Reading::start(context, planned)?;
     let done = read(context, &mut reading);
     let Reading {

@@ -33,7 +33,9 @@ pub(super) fn run(
             let planned = plan(context)?;
             variables(context, &planned, names)
         }
-        IntoTarget::DataFile(file) => data_file::write(context, &statement.query, file),
+        IntoTarget::DataFile(file) => {
+            context.sampling_types(|context| data_file::write(context, &statement.query, file))
+        }
         IntoTarget::DumpFile(path) => {
             let planned = plan(context)?;
             let mut file = files::create(&context.database().file_rules, path)?;

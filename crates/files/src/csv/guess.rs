@@ -1,4 +1,5 @@
-//! The type of a column, from all of its values: the narrowest one that shows each of them again.
+//! The type of a column, from all of its values: the narrowest of a few types that shows each of them again. Few, because a
+//! type that the first rows show ([`Guess::is_final`]) is then seldom refuted by later ones.
 //!
 //! Whole numbers are BIGINT, BIGINT UNSIGNED or DECIMAL, fractions are DECIMAL with all of their digits, numbers with an
 //! exponent DOUBLE. Leading zeros and a plus make texts. Dates are read in the order of year, month and day that all of the
@@ -41,15 +42,41 @@ impl Kind {
             Self::Date(_) => SqlType::temporal(TypeKind::Date, 0),
             Self::DateTime(_, digits) => SqlType::temporal(TypeKind::DateTime, digits),
             Self::Time(digits) => SqlType::temporal(TypeKind::Time, digits),
-            Self::Text(length) => match length.saturating_mul(2).max(VARCHAR_MIN) {
-                length @ ..=VARCHAR_MAX => SqlType::varchar(length, CollationId::default()),
-                _ => SqlType::text(TypeKind::LongText, CollationId::default()),
+            Self::Text(length) => match varchar_length(length) {
+                Some(length) => SqlType::varchar(length, CollationId::default()),
+                None => SqlType::text(TypeKind::LongText, CollationId::default()),
             },
+        }
+    }
+
+    /// The length in bytes of the longest text of a type.
+    pub(crate) fn text_max(self) -> u32 {
+        match self {
+            // No value was seen, so that any value may have another kind.
+            Self::Text(0) => 0,
+            Self::Text(length) => varchar_length(length).map_or(u32::MAX, |length| length / 2),
+            _ => u32::MAX,
         }
     }
 }
 
-/// The shortest VARCHAR: a table that is made of a file is to have room for other texts.
+/// The length of a VARCHAR for texts of up to some bytes: room for twice as many, as a power of two, since a table that is made
+/// of a file is to have room for other texts. `None` where a VARCHAR cannot have it.
+fn varchar_length(longest: u32) -> Option<u32> {
+    let length = longest.max(VARCHAR_MIN / 2).checked_mul(2)?;
+    (length <= VARCHAR_MAX).then(|| length.next_power_of_two().min(VARCHAR_MAX))
+}
+
+/// The precision of DECIMAL for numbers of some digits, whose sums (22 digits more) up to the first one have 128 bits.
+fn precision(digits: u32) -> u8 {
+    match digits {
+        ..=16 => 16,
+        ..=38 => 38,
+        _ => 65,
+    }
+}
+
+/// The shortest VARCHAR.
 const VARCHAR_MIN: u32 = 32;
 
 /// The longest VARCHAR of four bytes a character.
@@ -75,7 +102,6 @@ pub(crate) struct Guess {
     /// The kinds that have all values.
     kinds: u16,
     has_values: bool,
-    pub(crate) has_nulls: bool,
     has_negative: bool,
     exceeds_i64: bool,
     exceeds_u64: bool,
@@ -104,7 +130,6 @@ impl Guess {
             // Where commas delimit fields, they are not decimal points.
             prefers_groups: delimiter == b',',
             has_values: false,
-            has_nulls: false,
             has_negative: false,
             exceeds_i64: false,
             exceeds_u64: false,
@@ -201,10 +226,7 @@ impl Guess {
 
     fn kinds_of_number(&mut self, number: &Number<'_>, bytes: &[u8]) -> u16 {
         if number.exponent || number.negative && number.is_zero() {
-            // A double has neither 1e400 nor 1e-400.
-            let double = std::str::from_utf8(bytes).unwrap_or_default().parse();
-            let is_double = number.significant_digits() <= DOUBLE_DIGITS
-                && double.is_ok_and(|it: f64| it.is_finite() && (it != 0.0 || number.is_zero()));
+            let is_double = double(number, bytes).is_some();
             return if is_double { DOUBLE } else { 0 };
         }
         let whole = u32::try_from(number.whole.len()).unwrap_or(u32::MAX);
@@ -236,7 +258,6 @@ impl Guess {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.kinds &= other.kinds;
         self.has_values |= other.has_values;
-        self.has_nulls |= other.has_nulls;
         self.has_negative |= other.has_negative;
         self.exceeds_i64 |= other.exceeds_i64;
         self.exceeds_u64 |= other.exceeds_u64;
@@ -287,7 +308,7 @@ impl Guess {
             (..=18, 0) => Some(Kind::Int(style)),
             (_, 0..=30) if whole.saturating_add(fraction) <= 65 => Some(Kind::Decimal(
                 style,
-                (whole + fraction) as u8,
+                precision(whole + fraction),
                 fraction as u8,
             )),
             _ => None,
@@ -308,6 +329,15 @@ impl Guess {
             .then_some("its commas may be decimal points, or stand between groups of digits")
     }
 
+    /// Whether later values that fit the kind cannot change it: values that are read in one way only, or texts of several kinds.
+    pub(crate) fn is_final(&self) -> bool {
+        match self.kind() {
+            Kind::Text(_) => self.kinds == 0 || !self.has_values,
+            Kind::Int(style) | Kind::Decimal(style, ..) => style == Style::Plain,
+            _ => true,
+        }
+    }
+
     /// How the values are read.
     pub(crate) fn kind(&self) -> Kind {
         let text = Kind::Text(self.length);
@@ -325,7 +355,7 @@ impl Guess {
             _ if has(INT) && !self.exceeds_u64 && !self.has_negative => Kind::UInt,
             (_, true) if has(DECIMAL) => Kind::Decimal(
                 Style::Plain,
-                (self.whole + self.fraction) as u8,
+                precision(self.whole + self.fraction),
                 self.fraction as u8,
             ),
             _ if has(DOUBLE) => Kind::Double,
@@ -338,8 +368,17 @@ impl Guess {
     }
 }
 
+/// The double of a number's text, if it shows all of its digits. A double has neither 1e400 nor 1e-400.
+pub(super) fn double(number: &Number<'_>, bytes: &[u8]) -> Option<f64> {
+    let double: f64 = std::str::from_utf8(bytes).ok()?.parse().ok()?;
+    let is_exact = number.significant_digits() <= DOUBLE_DIGITS
+        && double.is_finite()
+        && (double != 0.0 || number.is_zero());
+    is_exact.then_some(double)
+}
+
 /// Microseconds of a day.
-const DAY: i64 = 86_400_000_000;
+pub(super) const DAY: i64 = 86_400_000_000;
 
 /// Most significant digits of a number that is read as a double: programs write no more of a double's, and those that they
 /// write give the double again.
@@ -389,28 +428,28 @@ mod tests {
             (&["18446744073709551615", "1"], Kind::UInt),
             (
                 &["18446744073709551615", "-1"],
-                Kind::Decimal(Style::Plain, 20, 0),
+                Kind::Decimal(Style::Plain, 38, 0),
             ),
             (
                 &["123456789012345678901234567890123456789"],
-                Kind::Decimal(Style::Plain, 39, 0),
+                Kind::Decimal(Style::Plain, 65, 0),
             ),
-            (&["1", "2.50"], Kind::Decimal(Style::Plain, 3, 2)),
-            (&[".5", "-12"], Kind::Decimal(Style::Plain, 3, 1)),
+            (&["1", "2.50"], Kind::Decimal(Style::Plain, 16, 2)),
+            (&[".5", "-12"], Kind::Decimal(Style::Plain, 16, 1)),
             (&["1e3", "2.5"], Kind::Double),
             (&["0.1234567890123456", "1e-7"], Kind::Double),
             (&["0.12345678901234567890123", "1e-7"], Kind::Text(25)),
             (&["-0.0", "1.5"], Kind::Double),
             (&["007", "8"], Kind::Text(3)),
             (&["+491234"], Kind::Text(7)),
-            (&["1,5", "-12"], Kind::Decimal(Style::Comma, 3, 1)),
-            (&["1.234,5", "1.500"], Kind::Decimal(Style::Comma, 5, 1)),
-            (&["1.234.567", "1,00"], Kind::Decimal(Style::Comma, 9, 2)),
-            (&["1,234", "12.5"], Kind::Decimal(Style::Groups, 5, 1)),
+            (&["1,5", "-12"], Kind::Decimal(Style::Comma, 16, 1)),
+            (&["1.234,5", "1.500"], Kind::Decimal(Style::Comma, 16, 1)),
+            (&["1.234.567", "1,00"], Kind::Decimal(Style::Comma, 16, 2)),
+            (&["1,234", "12.5"], Kind::Decimal(Style::Groups, 16, 1)),
             (&["1,234,567", "7"], Kind::Int(Style::Groups)),
             (&["1,234"], Kind::Text(5)),
             (&["1,234", "2"], Kind::Text(5)),
-            (&["0,123"], Kind::Decimal(Style::Comma, 4, 3)),
+            (&["0,123"], Kind::Decimal(Style::Comma, 16, 3)),
             (&["1,5", "1.5"], Kind::Text(3)),
             (&["1,5", "1,234,567"], Kind::Text(9)),
             (&["1,5", "1e3"], Kind::Text(3)),

@@ -23,9 +23,15 @@ pub(crate) struct Column {
     pub(crate) guess: Guess,
 }
 
+/// Blocks of the first file, and of each further one, from which types are sampled.
+const SAMPLED_BLOCKS: (usize, usize) = (4, 1);
+
 /// What was found in a file.
 pub(crate) struct Found {
+    /// Whether all of it was read.
+    pub(crate) is_whole: bool,
     pub(crate) columns: Vec<Column>,
+    /// Number of rows; an estimate if not all of it was read.
     pub(crate) rows: u64,
     /// Rows that were left out.
     pub(crate) ignored: u64,
@@ -34,12 +40,19 @@ pub(crate) struct Found {
     pub(crate) version: Version,
 }
 
-/// Reads a file. The first one settles what the options leave open. `None` for an empty file.
+/// Reads a file, or its first blocks where types are `sampled`. The first file settles what the options leave open. `None` for an
+/// empty file.
 pub(crate) fn infer(
     path: &str,
     options: &mut Options,
+    sampled: bool,
     context: &TableFunctionContext,
 ) -> Result<Option<Found>> {
+    let blocks = match (sampled, options.is_settled) {
+        (false, _) => usize::MAX,
+        (true, false) => SAMPLED_BLOCKS.0,
+        (true, true) => SAMPLED_BLOCKS.1,
+    };
     let (mut input, version) = Input::open(&context.files, path, options.encoding)?;
     input.skip_lines(options.skip)?;
     let sample = input.sample(SAMPLE)?.to_vec();
@@ -79,11 +92,15 @@ pub(crate) fn infer(
         Column { name, guess }
     });
     let mut columns: Vec<Column> = columns.collect();
-    let shared = Mutex::new((input, has_header));
+    let shared = Mutex::new((input, has_header, blocks));
     let next = || -> Result<Option<(Block, bool)>> {
         context.interrupt.check()?;
         let mut shared = shared.lock();
-        let (input, is_header) = &mut *shared;
+        let (input, is_header, left) = &mut *shared;
+        if *left == 0 {
+            return Ok(None);
+        }
+        *left -= 1;
         let block = input.block(&mut RowCut::new(&options.dialect))?;
         Ok(block.map(|block| (block, std::mem::take(is_header))))
     };
@@ -97,6 +114,8 @@ pub(crate) fn infer(
     let work = || guess_blocks(path, (&*options, &checks), blank.clone(), &next, context);
     // A small file is read before a thread has begun.
     let parts = divided(context, is_whole, work)?;
+    let (mut input, ..) = shared.into_inner();
+    let is_whole = input.sample(1)?.is_empty();
     let (mut rows, mut ignored) = (0, 0);
     let mut rejects = Vec::new();
     for part in parts {
@@ -107,7 +126,12 @@ pub(crate) fn infer(
             column.guess.merge(guess);
         }
     }
+    if !is_whole {
+        let share = version.0 as f64 / input.offset().max(1) as f64;
+        rows = rows.max((rows as f64 * share) as u64);
+    }
     Ok(Some(Found {
+        is_whole,
         columns,
         rows,
         ignored,
@@ -167,11 +191,11 @@ fn guess_blocks(
             for (at, guess) in guesses.iter_mut().enumerate() {
                 for field in chunk.column(at) {
                     if options.is_null(&field) {
-                        guess.has_nulls = true;
-                    } else if field.is_escaped() {
-                        guess.add(&field.bytes());
-                    } else {
-                        guess.add(field.raw());
+                        continue;
+                    }
+                    match field.is_escaped() {
+                        true => guess.add(&field.bytes()),
+                        false => guess.add(field.raw()),
                     }
                 }
             }

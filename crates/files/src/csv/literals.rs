@@ -257,10 +257,11 @@ impl<'t> Number<'t> {
 /// first.
 pub(crate) fn date(bytes: &[u8], order: DateOrder) -> Option<(u16, u8, u8)> {
     // Most dates are written as SQL's.
-    if let [_, _, _, _, b'-', _, _, b'-', _, _] = bytes
+    if let [a, b, c, d, b'-', e, f, b'-', g, h] = bytes
         && order == DateOrder::Ymd
     {
-        return day_of(&bytes[..4], &bytes[5..7], &bytes[8..]);
+        let [century, year, month, day] = pairs([[a, b], [c, d], [e, f], [g, h]])?;
+        return valid_day(u16::from(century) * 100 + u16::from(year), month, day);
     }
     let separator = *bytes.iter().find(|byte| !byte.is_ascii_digit())?;
     if !matches!(separator, b'-' | b'/' | b'.') {
@@ -298,7 +299,23 @@ fn day_of(year: &[u8], month: &[u8], day: &[u8]) -> Option<(u16, u8, u8)> {
     };
     let (century, year) = year.split_at_checked(2).filter(|_| year.len() == 4)?;
     let year = u16::from(number(century)?) * 100 + u16::from(number(year)?);
-    let (month, day) = (number(month)?, number(day)?);
+    valid_day(year, number(month)?, number(day)?)
+}
+
+/// The numbers of pairs of digits.
+#[inline]
+fn pairs<const N: usize>(pairs: [[&u8; 2]; N]) -> Option<[u8; N]> {
+    let digits = pairs.map(|pair| pair.map(|byte| byte.wrapping_sub(b'0')));
+    let greatest = digits.iter().flatten().fold(0, |it, digit| it.max(*digit));
+    (greatest <= 9).then(|| digits.map(|[tens, ones]| tens * 10 + ones))
+}
+
+/// A day, if the year has it.
+#[inline]
+fn valid_day(year: u16, month: u8, day: u8) -> Option<(u16, u8, u8)> {
+    if (1..=28).contains(&day) && (1..=12).contains(&month) && year > 0 {
+        return Some((year, month, day));
+    }
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {
         2 if is_leap => 29,
@@ -312,6 +329,25 @@ fn day_of(year: &[u8], month: &[u8], day: &[u8]) -> Option<(u16, u8, u8)> {
 
 /// Microseconds of a time `[-]HH:MM[:SS[.fraction]]`, and the digits of its fraction. Hours have at least two digits.
 pub(crate) fn time(bytes: &[u8]) -> Option<(i64, u8)> {
+    // Most times are written as SQL's.
+    if let [a, b, b':', c, d, b':', e, f, rest @ ..] = bytes
+        && let ([], fraction) | ([b'.'], fraction) = rest.split_at(rest.len().min(1))
+        && (fraction.is_empty() == rest.is_empty() && fraction.len() <= 6)
+        && digits(fraction) == fraction.len()
+        && let Some([hours, minutes @ 0..60, seconds @ 0..60]) = pairs([[a, b], [c, d], [e, f]])
+    {
+        let seconds = (i64::from(hours) * 60 + i64::from(minutes)) * 60 + i64::from(seconds);
+        let micros = number_of(fraction) as i64 * POWERS[6 - fraction.len()];
+        return Some((seconds * 1_000_000 + micros, fraction.len() as u8));
+    }
+    signed_time(bytes)
+}
+
+/// Powers of ten.
+const POWERS: [i64; 7] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
+
+/// [`time`] of any form.
+fn signed_time(bytes: &[u8]) -> Option<(i64, u8)> {
     let (negative, rest) = match bytes {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, bytes),

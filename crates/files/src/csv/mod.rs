@@ -1,8 +1,11 @@
 //! CSV files and their like: `read_csv('a.csv', delimiter => ';', …)`.
 //!
-//! A file is read twice. When a statement is planned, all of its rows decide the types of the columns ([`guess`]): no value
-//! is changed because the rows before it were of another kind. The scan then reads blocks of rows, each of
-//! which is a piece of the scan. Both passes are divided among the workers of the statement.
+//! All rows decide the types of the columns ([`guess`]): no value is changed because the rows before it were of another kind.
+//! They are found in one of two ways. A pass over the file before the scan sees all rows. Where the statement may be run
+//! again ([`TypeSampling`](mayfly_engine::TypeSampling)), the first blocks show types that the scan proves: a value that would change one is an error that
+//! ends the attempt, and the next one makes the pass.
+//!
+//! A piece of a scan is a block of rows. Both passes are divided among the workers of the statement.
 
 mod checks;
 mod cut;
@@ -55,6 +58,8 @@ struct CsvFiles {
     declared: Arc<[Option<SqlType>]>,
     options: Arc<Options>,
     rows: u64,
+    /// Whether the kinds are those of the first rows.
+    is_sampled: bool,
     context: TableFunctionContext,
 }
 
@@ -69,9 +74,10 @@ pub(crate) fn open(
         columns,
         files: opened,
         rows,
+        is_whole,
         warnings,
         ..
-    } = read(files, &mut options, context)?;
+    } = read_or_sample(files, &mut options, context)?;
     for warning in warnings {
         context.diagnostics.warn(warning);
     }
@@ -105,14 +111,15 @@ pub(crate) fn open(
             .map(|((column, kind), declared)| ProvidedColumn {
                 name: column.name.clone(),
                 ty: declared.clone().unwrap_or_else(|| kind.sql_type()),
-                // A table that is made of the file is to have room for other texts.
-                nullable: column.guess.has_nulls || matches!(kind, Kind::Text(_)),
+                // A table that is made of the file is to have room for other rows.
+                nullable: true,
             })
             .collect(),
         kinds,
         declared: declared.into(),
         options: Arc::new(options),
         rows,
+        is_sampled: !is_whole,
         context: context.clone(),
     }))
 }
@@ -145,13 +152,43 @@ struct Read {
     columns: Vec<infer::Column>,
     files: Vec<Opened>,
     rows: u64,
+    /// Whether all rows were read.
+    is_whole: bool,
     warnings: Vec<Error>,
     /// The rows of each file that are left out, where they are kept.
     rejects: Vec<(String, Vec<reject::Reject>)>,
 }
 
-fn read(files: &[DataFile], options: &mut Options, context: &TableFunctionContext) -> Result<Read> {
+/// Reads the first rows of files, where these may decide the types, else all rows.
+fn read_or_sample(
+    files: &[DataFile],
+    options: &mut Options,
+    context: &TableFunctionContext,
+) -> Result<Read> {
+    // Rows that are left out are counted.
+    if context.sampling.is_allowed() && !options.ignore_errors {
+        let mut settled = options.clone();
+        let sample = read(files, &mut settled, true, context)?;
+        let mut columns = sample.columns.iter();
+        if sample.is_whole || columns.all(|column| column.guess.is_final()) {
+            if !sample.is_whole {
+                context.sampling.note_use();
+            }
+            *options = settled;
+            return Ok(sample);
+        }
+    }
+    read(files, options, false, context)
+}
+
+fn read(
+    files: &[DataFile],
+    options: &mut Options,
+    sampled: bool,
+    context: &TableFunctionContext,
+) -> Result<Read> {
     let mut read = Read {
+        is_whole: true,
         columns: Vec::new(),
         files: Vec::with_capacity(files.len()),
         rows: 0,
@@ -159,10 +196,11 @@ fn read(files: &[DataFile], options: &mut Options, context: &TableFunctionContex
         rejects: Vec::new(),
     };
     for DataFile { path, .. } in files {
-        let Some(mut found) = infer::infer(path, options, context)? else {
+        let Some(mut found) = infer::infer(path, options, sampled, context)? else {
             continue;
         };
         read.rows += found.rows;
+        read.is_whole &= found.is_whole;
         let first = read.files.first();
         let places = unite(&mut read.columns, &mut found.columns, path, first, options)?;
         read.rejects.push((path.clone(), found.rejects));
@@ -206,7 +244,6 @@ fn unite(
                 );
                 return Err(damaged(path, why));
             }
-            column.guess.has_nulls |= first.is_some();
             columns.push(column.clone());
             places.push(Some(at));
             continue;
@@ -214,17 +251,14 @@ fn unite(
         columns[same].guess.merge(&column.guess);
         places[same] = Some(at);
     }
-    for (column, _) in columns
-        .iter_mut()
+    let mut missing = columns
+        .iter()
         .zip(&places)
-        .filter(|(_, place)| place.is_none())
-    {
-        if !options.union_by_name {
-            let name = &column.name;
-            let why = format!("it has no column '{name}'; union_by_name => true gives NULL for it");
-            return Err(damaged(path, why));
-        }
-        column.guess.has_nulls = true;
+        .filter(|(_, place)| place.is_none());
+    if let (Some((column, _)), false) = (missing.next(), options.union_by_name) {
+        let name = &column.name;
+        let why = format!("it has no column '{name}'; union_by_name => true gives NULL for it");
+        return Err(damaged(path, why));
     }
     Ok(places)
 }

@@ -26,7 +26,7 @@ pub(crate) fn open(
     let mut options = super::options_of(files, arguments, context)?;
     options.ignore_errors = true;
     options.keeps_rejects = true;
-    let read = super::read(files, &mut options, context)?;
+    let read = super::read(files, &mut options, false, context)?;
     let names = read.columns.iter().map(|column| column.name.as_str());
     options.declared.of_columns(names, arguments)?;
     let mut bytes = 0;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, new_null_array};
 use arrow_buffer::Buffer;
 use arrow_schema::DataType;
-use mayfly_engine::{Batch, Reservation, Result, SqlType, TableFunctionContext, TextColumn};
+use mayfly_engine::{
+    Batch, Reservation, Result, SqlType, TableFunctionContext, TextColumn, TypeSampling,
+};
 use parking_lot::Mutex;
 
 use super::checks::Checks;
@@ -38,6 +40,8 @@ struct Reading {
     declared: Vec<(String, Option<SqlType>)>,
     context: TableFunctionContext,
     batch_rows: usize,
+    /// Whether the kinds are those of the first rows.
+    is_sampled: bool,
 }
 
 impl Reading {
@@ -69,6 +73,7 @@ impl Blocks {
                 declared: declared.collect(),
                 context: files.context.clone(),
                 batch_rows: files.context.batch_rows,
+                is_sampled: files.is_sampled,
             }),
             context: files.context.clone(),
             queue: Mutex::new(BlockQueue::new(request.files)),
@@ -188,6 +193,9 @@ impl Piece for BlockRows {
                 let column = good.iter().map(|row| chunk.field(*row, *place));
                 let column = column.map(|field| (!options.is_null(&field)).then(|| field.bytes()));
                 if let Err(at) = values.add(column, text) {
+                    if reading.is_sampled && values.declared_type().is_none() {
+                        return Err(TypeSampling::refuted());
+                    }
                     let at = good.get(at).copied().unwrap_or_default();
                     let bad = chunk.field(at, *place).bytes();
                     let bad = String::from_utf8_lossy(&bad);

@@ -11,7 +11,7 @@ use arrow_buffer::{Buffer, NullBufferBuilder, i256};
 use arrow_schema::ArrowError;
 use mayfly_engine::{DateTime, SqlType, TextColumn, parse_decimal};
 
-use super::guess::Kind;
+use super::guess::{DAY, Kind, double};
 use super::literals::{
     Number, Style, boolean, date, digits as digit_count, number_of, time, without_blanks,
 };
@@ -35,8 +35,8 @@ enum Column {
     Decimal(Vec<i128>),
     /// More digits.
     Wide(Vec<i256>),
-    /// Texts, which are parts of the block where it has them as they are.
-    Text(BinaryViewBuilder, u32),
+    /// Texts, which are parts of the block where it has them as they are, and the greatest length in bytes.
+    Text(BinaryViewBuilder, u32, usize),
     /// Values of a declared type.
     Declared(Box<TextColumn>),
 }
@@ -52,7 +52,7 @@ impl Values {
             Kind::Text(_) => {
                 let mut texts = BinaryViewBuilder::with_capacity(rows);
                 let block = texts.append_block(text.clone());
-                Column::Text(texts, block)
+                Column::Text(texts, block, kind.text_max() as usize)
             }
             _ => Column::Int(Vec::with_capacity(rows)),
         };
@@ -109,24 +109,29 @@ impl Values {
             (Column::Int(column), kind) => {
                 push(column, nulls, values, |bytes| integer(kind, bytes))
             }
-            (Column::UInt(column), _) => {
-                push(column, nulls, values, |bytes| as_text(bytes)?.parse().ok())
-            }
-            (Column::Double(column), _) => {
-                push(column, nulls, values, |bytes| as_text(bytes)?.parse().ok())
-            }
-            (Column::Decimal(column), Kind::Decimal(Style::Plain, _, scale)) => {
-                push(column, nulls, values, |bytes| decimal(bytes, scale))
+            (Column::UInt(column), _) => push(column, nulls, values, unsigned),
+            (Column::Double(column), _) => push(column, nulls, values, |bytes| {
+                double(&Number::of(bytes)?, bytes)
+            }),
+            (Column::Decimal(column), Kind::Decimal(Style::Plain, precision, scale)) => {
+                push(column, nulls, values, |bytes| {
+                    decimal(bytes, precision, scale)
+                })
             }
             (Column::Decimal(column), kind) => push(column, nulls, values, |bytes| {
-                let (style, scale) = style_of(kind);
-                decimal(&style.plain(bytes), scale)
+                let (style, precision, scale) = number_kind(kind);
+                decimal(&style.plain(bytes), precision, scale)
             }),
             (Column::Wide(column), kind) => push(column, nulls, values, |bytes| {
-                let (style, scale) = style_of(kind);
+                let (style, precision, scale) = number_kind(kind);
                 let bytes = style.plain(bytes);
-                let value = Number::of(&bytes).map(|_| parse_decimal(&bytes).value)?;
-                Some(value.rescale(scale).ok()?.unscaled)
+                let number = exact(&bytes)?;
+                if number.whole.len() > usize::from(precision - scale)
+                    || number.fraction.len() > usize::from(scale)
+                {
+                    return None;
+                }
+                Some(parse_decimal(&bytes).value.rescale(scale).ok()?.unscaled)
             }),
             (Column::Declared(column), _) => {
                 for (at, value) in values.enumerate() {
@@ -137,12 +142,15 @@ impl Values {
                 }
                 Ok(())
             }
-            (Column::Text(texts, block), _) => {
+            (Column::Text(texts, block, longest), _) => {
                 for (at, value) in values.enumerate() {
                     let Some(bytes) = value else {
                         texts.append_null();
                         continue;
                     };
+                    if bytes.len() > *longest {
+                        return Err(at);
+                    }
                     add_text(texts, *block, &bytes, text).map_err(|_| at)?;
                 }
                 Ok(())
@@ -152,7 +160,7 @@ impl Values {
 
     pub(crate) fn finish(mut self) -> ArrayRef {
         let nulls = self.nulls.finish();
-        let (_, scale) = style_of(self.kind);
+        let (.., scale) = number_kind(self.kind);
         match self.column {
             Column::Int(values) => Arc::new(Int64Array::new(values.into(), nulls)),
             Column::UInt(values) => Arc::new(UInt64Array::new(values.into(), nulls)),
@@ -167,7 +175,7 @@ impl Values {
                 let ty = mayfly_engine::PhysicalType::Decimal256(scale).arrow();
                 Arc::new(array.with_data_type(ty))
             }
-            Column::Text(mut texts, _) => Arc::new(texts.finish()),
+            Column::Text(mut texts, ..) => Arc::new(texts.finish()),
             Column::Declared(column) => column.finish(),
         }
     }
@@ -215,11 +223,11 @@ fn push<'v, T: Default>(
     Ok(())
 }
 
-/// The style and scale of numbers of a kind.
-fn style_of(kind: Kind) -> (Style, u8) {
+/// Style, precision and scale of numbers of a kind.
+fn number_kind(kind: Kind) -> (Style, u8, u8) {
     match kind {
-        Kind::Decimal(style, _, scale) => (style, scale),
-        _ => (Style::Plain, 0),
+        Kind::Decimal(style, precision, scale) => (style, precision, scale),
+        _ => (Style::Plain, 0, 0),
     }
 }
 
@@ -231,37 +239,65 @@ fn as_text(bytes: &[u8]) -> Option<&str> {
 fn integer(kind: Kind, bytes: &[u8]) -> Option<i64> {
     match kind {
         Kind::Bool => boolean(bytes).map(i64::from),
-        Kind::DateTime(order, _) => {
+        Kind::DateTime(order, digits) => {
             let split = bytes.iter().position(|byte| matches!(byte, b' ' | b'T'));
             let (day, micros) = match split {
                 None => (bytes, 0),
-                Some(at) => (&bytes[..at], time(&bytes[at + 1..])?.0),
+                Some(at) => match time(&bytes[at + 1..])? {
+                    (micros @ 0..DAY, shown) if shown <= digits => (&bytes[..at], micros),
+                    _ => return None,
+                },
             };
             let (year, month, day) = date(day, order)?;
             let date = DateTime::date(year, month, day);
             Some(date.with_time_of_day(micros).pack())
         }
-        Kind::Time(_) => time(bytes).map(|(micros, _)| micros),
+        Kind::Time(digits) => {
+            let (micros, shown) = time(bytes)?;
+            (shown <= digits).then_some(micros)
+        }
         _ => whole(bytes),
     }
 }
 
-/// A whole number.
+/// A whole number without a plus and leading zeros; -0 is none.
+#[inline]
 fn whole(bytes: &[u8]) -> Option<i64> {
     let (negative, digits) = match bytes {
         [b'-', digits @ ..] => (true, digits),
         _ => (false, bytes),
     };
-    if digits.is_empty() || digits.len() > 18 || digit_count(digits) != digits.len() {
-        return as_text(bytes)?.parse().ok();
+    match digits {
+        [] | [b'0', _, ..] => return None,
+        [b'0'] if negative => return None,
+        _ if digit_count(digits) != digits.len() => return None,
+        _ if digits.len() > 18 => return as_text(bytes)?.parse().ok(),
+        _ => {}
     }
     let number = number_of(digits) as i64;
     Some(if negative { -number } else { number })
 }
 
-/// The digits of a number with a scale that it does not exceed.
-fn decimal(bytes: &[u8], scale: u8) -> Option<i128> {
+/// A whole number without a sign.
+fn unsigned(bytes: &[u8]) -> Option<u64> {
     let number = Number::of(bytes)?;
+    let is_whole = !(number.negative || number.point || number.exponent);
+    as_text(bytes).filter(|_| is_whole)?.parse().ok()
+}
+
+/// A number of a DECIMAL: without an exponent, and no -0, which are doubles.
+fn exact(bytes: &[u8]) -> Option<Number<'_>> {
+    let number = Number::of(bytes)?;
+    let is_double = number.exponent || number.negative && number.is_zero();
+    (!is_double).then_some(number)
+}
+
+/// The digits of a number with a precision and scale that it does not exceed.
+fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Option<i128> {
+    let number = exact(bytes)?;
+    if number.whole.len() > usize::from(precision - scale) {
+        return None;
+    }
     let missing = usize::from(scale).checked_sub(number.fraction.len())?;
     let digits = number.whole.len() + usize::from(scale);
     let value = if digits <= 18 {
@@ -275,4 +311,103 @@ fn decimal(bytes: &[u8], scale: u8) -> Option<i128> {
         return None;
     };
     Some(if number.negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::csv::guess::Guess;
+
+    /// Values that are near to each other's kinds.
+    const POOL: [&str; 46] = [
+        "0",
+        "7",
+        "-3",
+        "-0",
+        "+5",
+        "007",
+        "12",
+        "9223372036854775807",
+        "9223372036854775808",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-9223372036854775808",
+        "1.5",
+        "-0.25",
+        "123456789012345.5",
+        "12345678901234567.25",
+        ".5",
+        "5.",
+        "-0.0",
+        "1e3",
+        "1.5e-7",
+        "1e400",
+        "0.12345678901234567",
+        "123456789012345678901234567890123456789",
+        "true",
+        "F",
+        "2024-02-29",
+        "2023-02-29",
+        "13/02/2024",
+        "02/13/2024",
+        "31.12.2024",
+        "2024-01-01 10:00:00",
+        "2024-01-01T10:00:00.25",
+        "2024-01-01 25:00:00",
+        "2024-01-01 -10:00:00",
+        "10:00",
+        "10:00:00.5",
+        "-10:00:00",
+        "838:59:59",
+        "10:60",
+        "a",
+        "seventeen letters",
+        "",
+        " 7",
+        "nan",
+        "1,234",
+    ];
+
+    /// A kind that a sample shows is that of all values just if it can hold the others.
+    #[test]
+    fn sampled_kinds_are_refuted_by_what_changes_them() {
+        let mut state = 11_u64;
+        let mut draw = |count: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as usize % count
+        };
+        let (mut kept, mut refuted) = (0, 0);
+        for _ in 0..200_000 {
+            // Values of few sorts, so that samples show something.
+            let sorts: Vec<&str> = (0..1 + draw(3)).map(|_| POOL[draw(POOL.len())]).collect();
+            let mut values: Vec<&str> = (0..4).map(|_| sorts[draw(sorts.len())]).collect();
+            values.push(POOL[draw(POOL.len())]);
+            let mut guess = Guess::new(None, b',');
+            let (sample, rest) = values.split_at(1 + draw(4));
+            sample.iter().for_each(|value| guess.add(value.as_bytes()));
+            if !guess.is_final() {
+                continue;
+            }
+            let kind = guess.kind();
+            let text = Buffer::from_vec(Vec::<u8>::new());
+            let mut read = Values::new(kind, &text, rest.len());
+            let mut rows = rest
+                .iter()
+                .map(|value| Some(Cow::Borrowed(value.as_bytes())));
+            let fits = read.add(&mut rows, &text).is_ok();
+            rest.iter().for_each(|value| guess.add(value.as_bytes()));
+            let is_same = match (guess.kind(), kind) {
+                (Kind::Text(_), Kind::Text(_)) => guess.kind().sql_type() == kind.sql_type(),
+                (whole, sample) => whole == sample,
+            };
+            // Of no values and of empty texts the guess knows alike that none was longer.
+            let is_expected = fits == is_same || !fits && kind == Kind::Text(0);
+            assert!(is_expected, "{sample:?}, then {rest:?}: {kind:?}");
+            kept += usize::from(fits);
+            refuted += usize::from(!fits);
+        }
+        assert!(kept > 10_000 && refuted > 10_000, "{kept} {refuted}");
+    }
 }

@@ -157,6 +157,11 @@ impl Input {
         }
     }
 
+    /// Bytes of the text before the next block.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
     /// Whether the sample is the whole file.
     pub(crate) fn is_at_end(&self) -> bool {
         self.is_at_end

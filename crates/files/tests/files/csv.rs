@@ -249,9 +249,14 @@ fn all_rows_decide_types() {
     assert_eq!(
         files.rows("SELECT n, t FROM '@/f.csv' LIMIT 2"),
         [
-            "0.0|row 0, \"quoted\"\nsecond line",
-            "1.0|row 1, \"quoted\"\nsecond line"
+            "0|row 0, \"quoted\"\nsecond line",
+            "1|row 1, \"quoted\"\nsecond line"
         ]
+    );
+    // The last row counts where it is read.
+    assert_eq!(
+        files.rows("SELECT n FROM '@/f.csv' ORDER BY n DESC LIMIT 2"),
+        ["299999.0", "299998.0"]
     );
 }
 

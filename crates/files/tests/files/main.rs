@@ -10,6 +10,7 @@ mod loading;
 mod parquet;
 mod parquet_pruning;
 mod paths;
+mod sampled;
 mod statements;
 mod support;
 mod writing;

@@ -87,7 +87,7 @@ fn files_stand_where_tables_are_read() {
     );
     assert_eq!(
         run("DESCRIBE '@/f.csv'"),
-        ok(&["a|bigint|NO||NULL|", "b|varchar(32)|YES||NULL|"])
+        ok(&["a|bigint|YES||NULL|", "b|varchar(32)|YES||NULL|"])
     );
     assert_eq!(
         run("DESC read_csv('@/f.csv', all_text => true) a"),

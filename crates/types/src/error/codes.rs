@@ -270,6 +270,7 @@ codes! {
     ER_CANT_CHANGE_TX_CHARACTERISTICS = (1568, "25001", "Transaction characteristics can't be changed while a transaction is in progress");
     ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT = (1582, "42000", "Incorrect parameter count in the call to native function '{}'");
     ER_WRONG_PARAMETERS_TO_NATIVE_FCT = (1583, "42000", "Incorrect parameters in the call to native function '{}'");
+    ER_NEED_REPREPARE = (1615, "HY000", "Prepared statement needs to be re-prepared");
     WARN_OPTION_IGNORED = (1618, "HY000", "<{}> option ignored");
     ER_VARIABLE_IS_READONLY = (1621, "HY000", "{} variable '{}' is read-only. Use {} to assign the value");
     ER_UNKNOWN_LOCALE = (1649, "HY000", "Unknown locale: '{}'");
