@@ -9,11 +9,14 @@ use arrow_buffer::BooleanBuffer;
 
 /// Size of the table, a power of two: several times the number of different strings in a column that is worth it, so
 /// that few collide.
-const REMEMBERED: usize = 256;
-/// Rows after which it is decided whether the table stays in use.
-const CHUNK_ROWS: usize = 64;
+const REMEMBERED: usize = 1024;
+/// Rows after each of which it is decided whether the table stays in use: enough for most of a few hundred strings to have
+/// been tested.
+const CHUNK_ROWS: usize = 512;
+/// Number of rows for which no table is made.
+const SHORT: usize = 128;
 /// Tests per chunk above which the table is given up.
-const TESTS_MAX: usize = CHUNK_ROWS / 2;
+const TESTS_MAX: usize = CHUNK_ROWS * 3 / 4;
 
 /// The rows whose string passes a test that depends on the string alone. Values under NULLs may be tested too.
 pub fn passing_texts(
@@ -21,7 +24,7 @@ pub fn passing_texts(
     mut test: impl FnMut(&[u8]) -> bool,
 ) -> BooleanBuffer {
     let views = array.views();
-    if views.len() < CHUNK_ROWS {
+    if views.len() < SHORT {
         return BooleanBuffer::collect_bool(views.len(), |row| test(array.value(row)));
     }
     // 0 is the view of the empty string.
@@ -53,10 +56,10 @@ pub fn passing_texts(
 
 fn slot_of(view: u128) -> usize {
     let mixed = (view as u64 ^ (view >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 56) as usize
+    (mixed >> 54) as usize
 }
 
-const _: () = assert!(REMEMBERED == 1 << 8);
+const _: () = assert!(REMEMBERED == 1 << 10);
 
 #[cfg(test)]
 mod tests {

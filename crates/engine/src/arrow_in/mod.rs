@@ -182,8 +182,24 @@ fn points<T: ArrowPrimitiveType<Native: Into<i64>>>(
     name: &str,
     point: impl Fn(i64) -> Option<i64>,
 ) -> Result<ArrayRef> {
+    let numbers = array.as_primitive::<T>();
+    let mut are_points = true;
+    let values = numbers.values().iter().map(|number| {
+        point((*number).into()).unwrap_or_else(|| {
+            are_points = false;
+            0
+        })
+    });
+    let values: Vec<i64> = values.collect();
+    if are_points {
+        return Ok(Arc::new(Int64Array::new(
+            values.into(),
+            numbers.nulls().cloned(),
+        )));
+    }
+    // A number under NULL may be any.
     let mut row = 0_u64;
-    let converted = array.as_primitive::<T>().iter().map(|number| {
+    let converted = numbers.iter().map(|number| {
         row += 1;
         let Some(number) = number else {
             return Ok(None);
@@ -197,10 +213,18 @@ fn points<T: ArrowPrimitiveType<Native: Into<i64>>>(
 const MICROS: i64 = 1_000_000;
 
 /// Microseconds since 1970 as a packed DATETIME.
+#[inline]
 fn packed(micros: Option<i64>) -> Option<i64> {
-    let epoch = i128::from(DateTime::date(1970, 1, 1).to_micros());
-    let value = DateTime::from_micros(epoch + i128::from(micros?))?;
-    (value.year > 0).then(|| value.pack())
+    const DAY: i64 = 86_400 * MICROS;
+    let micros = micros?;
+    packed_day(micros.div_euclid(DAY), micros.rem_euclid(DAY))
+}
+
+/// Days since 1970 and microseconds of the day as a packed DATETIME.
+#[inline]
+fn packed_day(days: i64, micros: i64) -> Option<i64> {
+    let date = DateTime::of_unix_day(days)?;
+    (date.year > 0).then(|| date.with_time_of_day(micros).pack())
 }
 
 /// Microseconds of a TIME; none beyond its range.
@@ -249,11 +273,9 @@ fn stored(array: &ArrayRef, name: &str) -> Result<ArrayRef> {
             let numbers = array.as_primitive::<Decimal256Type>().clone();
             Arc::new(numbers.with_data_type(DataType::Decimal256(76, *scale)))
         }
-        DataType::Date32 => points::<Date32Type>(array, name, |days| {
-            packed(days.checked_mul(86_400 * MICROS))
-        })?,
+        DataType::Date32 => points::<Date32Type>(array, name, |days| packed_day(days, 0))?,
         DataType::Date64 => points::<Date64Type>(array, name, |millis| {
-            packed(millis.div_euclid(86_400_000).checked_mul(86_400 * MICROS))
+            packed_day(millis.div_euclid(86_400_000), 0)
         })?,
         DataType::Timestamp(unit, _) => match unit {
             TimeUnit::Second => {

@@ -4,17 +4,20 @@
 //! The rows of such columns are sorted by them, so that one file after another is written. Columns of the query's own
 //! ORDER BY follow; a query with LIMIT is sorted as a derived table.
 
+use std::sync::mpsc::sync_channel;
+
 use mayfly_plan::physical::OutputColumn;
 use mayfly_syntax::ast::{
     DataFile, Expr, Ident, OrderByExpr, Query, Select, SelectItem, SelectModifiers, SetExpr,
     TableAlias, TableFactor, TableWithJoins, Value as Literal,
 };
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Batch, Result};
+use parking_lot::Mutex;
 
-use super::select;
+use super::select::{self, Reading};
 use crate::binding::{expressions, table_functions};
-use crate::catalog::file_output::RowsToWrite;
+use crate::catalog::file_output::{RowsToWrite, RowsWriter};
 use crate::catalog::table_functions::TableArguments;
 use crate::names::same_name;
 use crate::result::{Outcome, ResultColumn, StatementResult};
@@ -47,17 +50,74 @@ pub(super) fn write(
     let mut writer = output.begin(rows, TableArguments::new("COPY", options), &facts)?;
     let (mut written, mut found) = (0, 0);
     select::read(context, &planned, |context, reading| {
-        while let Some(batch) = reading.next_batch(context)? {
-            context.interrupt().check()?;
-            writer.write(&batch)?;
-            written += batch.row_count() as u64;
-        }
+        written = write_rows(context, reading, &mut *writer)?;
         found = reading.found_rows();
         Ok(())
     })?;
     writer.finish()?;
     context.session.diagnostics.found_rows = found;
     Ok(StatementResult::affected(written).into())
+}
+
+/// Batches that are written before a worker writes the others.
+const FIRST_BATCHES: usize = 4;
+
+/// Batches that may wait for the worker.
+const WAITING_BATCHES: usize = 4;
+
+/// Writes the rows of a query; returns their number. Of many rows a worker, if there is a free one, writes some while this thread
+/// computes the next ones.
+fn write_rows(
+    context: &mut StatementContext<'_>,
+    reading: &mut Reading,
+    writer: &mut dyn RowsWriter,
+) -> Result<u64> {
+    let mut written = 0;
+    let mut next = |context: &mut StatementContext<'_>| {
+        let batch = reading.next_batch(context)?;
+        context.interrupt().check()?;
+        written += batch.as_ref().map_or(0, |batch| batch.row_count() as u64);
+        Ok(batch)
+    };
+    for _ in 0..FIRST_BATCHES {
+        let Some(batch) = next(context)? else {
+            return Ok(written);
+        };
+        writer.write(&batch)?;
+    }
+    let workers = context.database().resources.workers.clone();
+    let (sender, receiver) = sync_channel::<Batch>(WAITING_BATCHES);
+    let writer = &Mutex::new(writer);
+    std::thread::scope(|scope| {
+        let all = move |_: &_| {
+            let mut writer = writer.lock();
+            receiver.iter().try_for_each(|batch| writer.write(&batch))
+        };
+        let Some(worker) = workers.spawn_scoped(scope, all) else {
+            while let Some(batch) = next(context)? {
+                writer.lock().write(&batch)?;
+            }
+            return Ok(());
+        };
+        let read = loop {
+            match next(context) {
+                Ok(Some(batch)) => {
+                    // A worker that has failed receives nothing more.
+                    if sender.send(batch).is_err() {
+                        break Ok(());
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        drop(sender);
+        match worker.join() {
+            Ok(done) => read.and(done),
+            Err(payload) => std::panic::resume_unwind(payload),
+        }
+    })?;
+    Ok(written)
 }
 
 /// The positions of columns in the rows: 1054 for one that is not there, 1052 for one that is there twice.

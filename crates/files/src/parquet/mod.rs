@@ -2,10 +2,11 @@
 //!
 //! The footers of all files are read when a statement is planned. A piece of a scan is a row group: it is left out where
 //! the file shows that no row meets the terms ([`prune`]); of the others only the columns of the request are read, and of
-//! these no pages that the page index excludes.
+//! these no pages that the page index excludes; where few rows meet the terms, these are evaluated first ([`filter`]).
 
 mod bloom;
 mod chunk;
+mod filter;
 mod prune;
 mod schema;
 
@@ -13,9 +14,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatchReader, new_null_array};
 use mayfly_engine::{
-    Batch, ColumnTerm, Diagnostics, ProvidedColumn, Reservation, Result, StatementFiles,
-    StatementMemory, TableArguments, TableFunctionContext, TermOperator, TermShape, TermSupport,
-    TypeKind,
+    Batch, CollationId, ColumnCondition, ColumnTerm, Diagnostics, ProvidedColumn, Reservation,
+    Result, StatementFiles, StatementMemory, TableArguments, TableFunctionContext, TermOperator,
+    TermShape, TermSupport, TypeKind, arrow_in,
 };
 use parking_lot::Mutex;
 use parquet::arrow::ProjectionMask;
@@ -23,10 +24,11 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 
+use self::filter::{Condition, Convert, Passed};
 use crate::columns::{self, Opened, array_types};
 use crate::guard::{damaged, guarded};
 use crate::paths::DataFile;
-use crate::table::{FileRequest, Format, Piece, Pieces};
+use crate::table::{FileRequest, Format, Piece, Pieces, is_text};
 use crate::text::input::{Version, version};
 
 /// A file's footer.
@@ -82,11 +84,11 @@ impl Format for ParquetFiles {
 
     fn term(&self, term: &TermShape) -> TermSupport {
         let of_null = matches!(term.operator, TermOperator::Null | TermOperator::NotNull);
+        let of_equality = matches!(term.operator, TermOperator::Equal | TermOperator::Among);
         let is_ordered = self.columns.get(term.column).is_some_and(|column| {
             // Writers leave NaN out of the statistics, and order texts by their bytes.
             let is_float = matches!(column.ty.kind, TypeKind::Float | TypeKind::Double);
-            let is_text = crate::table::is_text(&column.ty) && !column.ty.is_binary_string();
-            !is_float && !is_text
+            !is_float && (of_equality || !is_text(&column.ty))
         });
         if of_null || is_ordered {
             TermSupport::Inexact
@@ -102,6 +104,7 @@ impl Format for ParquetFiles {
             memory: self.context.memory.clone(),
             batch_rows: self.context.batch_rows,
             terms: request.terms,
+            passed: Arc::default(),
             reading: Arc::new(Reading {
                 types: array_types(&self.columns).collect(),
                 columns: request.columns,
@@ -120,6 +123,7 @@ struct RowGroups {
     memory: StatementMemory,
     batch_rows: usize,
     terms: Vec<ColumnTerm>,
+    passed: Arc<Passed>,
     reading: Arc<Reading>,
     /// The indexes of the files to be read.
     queue: Vec<usize>,
@@ -169,10 +173,19 @@ impl RowGroups {
             fields: &file.fields,
             index,
         };
-        let terms = self.terms.iter().map(|term| {
+        let all_terms = self.terms.iter().map(|term| {
             let place = file.places.get(term.column.0).copied().flatten();
             (place, term)
         });
+        // What is known of texts is by the order of their bytes.
+        let is_known = |term: &ColumnTerm| {
+            let of_null = matches!(
+                term.condition,
+                ColumnCondition::Null | ColumnCondition::NotNull
+            );
+            of_null || term.collation.is_none_or(|it| it == CollationId::BINARY)
+        };
+        let terms = all_terms.clone().filter(|(_, term)| is_known(term));
         if !terms
             .clone()
             .all(|(place, term)| group.may_meet(place, term))
@@ -241,9 +254,45 @@ impl RowGroups {
             if let Some(rows) = selection {
                 reader = reader.with_row_selection(rows);
             }
+            let conditions = self.conditions(file, all_terms, &new.roots);
+            if !conditions.is_empty() {
+                reader = reader.with_row_filter(filter::filter(conditions, &self.passed));
+            }
             reader.build().map_err(|error| damaged(&file.path, error))
         })?);
         Ok(Some(Box::new(new)))
+    }
+}
+
+impl RowGroups {
+    /// The conditions to be evaluated before the columns of some roots are read, those on numbers first.
+    fn conditions<'t>(
+        &self,
+        file: &ParquetFile,
+        terms: impl Iterator<Item = (Option<usize>, &'t ColumnTerm)>,
+        roots: &[usize],
+    ) -> Vec<(ProjectionMask, Condition, Convert)> {
+        if !self.passed.are_few() {
+            return Vec::new();
+        }
+        let schema = file.content.footer.parquet_schema();
+        let conditions = terms.filter_map(|(place, term)| Some((place?, Condition::of(term)?)));
+        let mut conditions: Vec<(usize, Condition)> = conditions.collect();
+        // Nothing else is read.
+        if roots
+            .iter()
+            .all(|root| conditions.iter().any(|it| it.0 == *root))
+        {
+            return Vec::new();
+        }
+        conditions.sort_by_key(|(_, condition)| matches!(condition, Condition::Texts(..)));
+        let conditions = conditions.into_iter().map(|(root, condition)| {
+            let field = file.fields[root].clone();
+            let convert = move |array: &ArrayRef| arrow_in::values(array, &field, &Err).ok();
+            let mask = ProjectionMask::roots(schema, [root]);
+            (mask, condition, Arc::new(convert) as Convert)
+        });
+        conditions.collect()
     }
 }
 

@@ -66,6 +66,13 @@ fn adapted(schema: &Schema, parquet: &SchemaDescriptor) -> Schema {
             DataType::Timestamp(TimeUnit::Nanosecond, zone) if is_int96(root, parquet) => {
                 DataType::Timestamp(TimeUnit::Microsecond, zone.clone())
             }
+            // Shorter numbers are decoded faster.
+            DataType::Decimal128(precision @ ..=9, scale) => {
+                DataType::Decimal32(*precision, *scale)
+            }
+            DataType::Decimal128(precision @ ..=18, scale) => {
+                DataType::Decimal64(*precision, *scale)
+            }
             nested if is_int96(root, parquet) => in_micros(nested),
             other => other.clone(),
         };

@@ -1,6 +1,7 @@
 //! Rows as CSV: fields with quotes where they need them, NULL as nothing and an empty text as `""`.
 
 use mayfly_engine::{Batch, NewFile, Result, ResultColumn, TableArguments};
+use memchr::memchr3;
 
 use super::encoder::{Compression, Encoder, Rows, Settings, ending};
 use super::text::{Form, TextFile, Texts};
@@ -58,6 +59,9 @@ impl Settings for Csv {
     }
 }
 
+/// Bytes of rows that are written at once.
+const LINES: usize = 64 << 10;
+
 struct CsvFile {
     delimiter: u8,
     file: TextFile,
@@ -80,15 +84,14 @@ impl CsvFile {
     /// Appends a field that is not NULL.
     fn field(&self, text: &[u8], line: &mut Vec<u8>) {
         // Readers take the text `\N` without quotes for NULL, and leave out spaces and a byte order mark.
-        let is_special =
-            |byte: &u8| matches!(byte, b'"' | b'\n' | b'\r') || *byte == self.delimiter;
         let is_space = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_whitespace);
         let needs_quotes = text.is_empty()
             || matches!(text, b"\\N" | b"NULL")
             || is_space(text.first())
             || is_space(text.last())
             || text.starts_with("\u{FEFF}".as_bytes())
-            || text.iter().any(is_special);
+            || memchr3(b'"', b'\n', b'\r', text).is_some()
+            || text.contains(&self.delimiter);
         if !needs_quotes {
             line.extend_from_slice(text);
             return;
@@ -109,11 +112,16 @@ impl Encoder for CsvFile {
         let rows = self.rows.clone();
         let columns = Texts::of_batch(batch, &rows);
         let (mut line, mut text) = (Vec::new(), Vec::new());
+        // Such a delimiter is in no number, date or time.
+        let is_plain = matches!(self.delimiter, b',' | b';' | b'\t' | b'|');
         for row in 0..batch.row_count() {
-            line.clear();
             for (at, column) in columns.iter().enumerate() {
                 if at > 0 {
                     line.push(self.delimiter);
+                }
+                if matches!(column.form, Form::Integer | Form::Time) && is_plain {
+                    column.append(row, before, &mut line)?;
+                    continue;
                 }
                 text.clear();
                 if !column.append(row, before, &mut text)? {
@@ -127,9 +135,12 @@ impl Encoder for CsvFile {
                 }
             }
             line.push(b'\n');
-            self.file.write(&line)?;
+            if line.len() >= LINES {
+                self.file.write(&line)?;
+                line.clear();
+            }
         }
-        Ok(())
+        self.file.write(&line)
     }
 
     fn held(&self) -> u64 {

@@ -96,15 +96,14 @@ impl<'a> Texts<'a> {
                 out.extend_from_slice(text.as_bytes());
             }
             Form::Integer => {
-                let text = match self.array.as_primitive_opt::<UInt64Type>() {
-                    Some(numbers) => numbers.value(row).to_string(),
-                    None => self
-                        .array
-                        .as_primitive::<Int64Type>()
-                        .value(row)
-                        .to_string(),
+                // A vector takes all that is written to it.
+                let _ = match self.array.as_primitive_opt::<UInt64Type>() {
+                    Some(numbers) => write!(out, "{}", numbers.value(row)),
+                    None => {
+                        let numbers = self.array.as_primitive::<Int64Type>();
+                        write!(out, "{}", numbers.value(row))
+                    }
                 };
-                out.extend_from_slice(text.as_bytes());
             }
             Form::Bytes => {
                 let bytes = self.array.as_binary_view().value(row);

@@ -4,7 +4,7 @@ use mayfly_functions::{Signature, scalar};
 use mayfly_types::common_type::wider_decimal;
 use mayfly_types::decimal::Decimal;
 use mayfly_types::temporal::number::{datetime_from_number, time_from_number};
-use mayfly_types::temporal::{DateRules, parse_time};
+use mayfly_types::temporal::{DateRules, parse_datetime, parse_time};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
@@ -35,6 +35,8 @@ pub(crate) fn unify_for_comparison(
     };
     let left = number_beside(left, &right.ty);
     let right = number_beside(right, &left.ty);
+    let left = moment_beside(left, &right);
+    let right = moment_beside(right, &left);
     let target = comparison_type(&left, &right, operation)?;
     let (left, right) = (unclaimed(left), unclaimed(right));
     match target {
@@ -71,6 +73,44 @@ fn number_beside(operand: Expression, other: &SqlType) -> Expression {
     match is_number && has_collation(&operand.ty) {
         true => choice_as_number(operand),
         false => operand,
+    }
+}
+
+/// Rules that no SQL mode makes stricter.
+const STRICT: DateRules = DateRules {
+    no_zero_date: true,
+    no_zero_in_date: true,
+    allow_invalid_dates: false,
+};
+
+/// A text literal beside a column of type DATE or DATETIME as a literal of that type, if it is written as such a value is shown,
+/// and so means it in every SQL mode: a table's index or file is then searched for it.
+fn moment_beside(operand: Expression, other: &Expression) -> Expression {
+    let (ExpressionKind::Column(_), Some(Value::Bytes(text))) = (&other.kind, operand.as_literal())
+    else {
+        return operand;
+    };
+    let has_form = |form: &[u8]| {
+        let is_alike = |(byte, of): (&u8, &u8)| match of {
+            b'0' => byte.is_ascii_digit(),
+            of => byte == of,
+        };
+        text.len() == form.len() && text.iter().zip(form).all(is_alike)
+    };
+    let is_shown = match other.ty.kind {
+        TypeKind::Date => has_form(b"0000-00-00"),
+        TypeKind::DateTime => has_form(b"0000-00-00") || has_form(b"0000-00-00 00:00:00"),
+        _ => false,
+    };
+    if !is_shown || !has_collation(&operand.ty) {
+        return operand;
+    }
+    match parse_datetime(text, STRICT, false) {
+        Ok(parsed) if !parsed.truncated && parsed.value.year > 0 => {
+            let ty = SqlType::temporal(other.ty.kind, 0);
+            Expression::literal(Value::Int(parsed.value.pack()), ty)
+        }
+        _ => operand,
     }
 }
 

@@ -49,6 +49,7 @@ pub fn day_number(date: DateTime) -> i64 {
 }
 
 /// The date of a day number (FROM_DAYS); `None` outside of 1 to [`DAY_NUMBER_MAX`].
+#[inline]
 pub fn date_of_day_number(number: i64) -> Option<DateTime> {
     match number {
         1..=31 => return Some(DateTime::date(0, 1, number as u8)),
@@ -56,23 +57,19 @@ pub fn date_of_day_number(number: i64) -> Option<DateTime> {
         60..=DAY_NUMBER_MAX => {}
         _ => return None,
     }
-    // Days since 0000-03-01 in 400-year cycles: leap days fall on the end of such a year.
-    let days = number - 60;
-    let cycle = days.div_euclid(146_097);
-    let day_of_cycle = days.rem_euclid(146_097);
-    let year_of_cycle = (day_of_cycle - day_of_cycle / 1_460 + day_of_cycle / 36_524
-        - day_of_cycle / 146_096)
-        / 365;
-    let day_of_year =
-        day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
-    let year = year_of_cycle + cycle * 400 + i64::from(month <= 2);
+    // Centuries since 0000-03-01, years of a century, months and days each follow from a division by a constant (Neri and
+    // Schneider, "Euclidean affine functions and their application to calendar algorithms", 2022, figure 12).
+    let days = 4 * (number - 60) as u32 + 3;
+    let (century, day_of_century) = (days / 146_097, days % 146_097 / 4);
+    let scaled = 2_939_745 * u64::from(4 * day_of_century + 3);
+    let year = 100 * century + (scaled >> 32) as u32;
+    let day_of_year = (scaled as u32) / 2_939_745 / 4;
+    let scaled = 2141 * day_of_year + 197_913;
+    let (month, day) = (scaled >> 16, (scaled & 0xFFFF) / 2141 + 1);
+    // The months of a year begin with March.
+    let is_next = day_of_year >= 306;
+    let year = year + u32::from(is_next);
+    let month = if is_next { month - 12 } else { month };
     Some(DateTime::date(year as u16, month as u8, day as u8))
 }
 

@@ -179,10 +179,15 @@ impl DateTime {
     /// The value a signed number of microseconds after the day numbered 0; `None` outside of the
     /// years 0 to 9999.
     pub fn from_micros(micros: i128) -> Option<Self> {
-        let per_day = i128::from(MICROS_PER_DAY);
-        let day = i64::try_from(micros.div_euclid(per_day)).ok()?;
-        let date = calendar::date_of_day_number(day)?;
-        Some(date.with_time_of_day(micros.rem_euclid(per_day) as i64))
+        let micros = i64::try_from(micros).ok()?;
+        let date = calendar::date_of_day_number(micros.div_euclid(MICROS_PER_DAY))?;
+        Some(date.with_time_of_day(micros.rem_euclid(MICROS_PER_DAY)))
+    }
+
+    /// Midnight of a day counted from 1970-01-01; `None` outside of the years 0 to 9999.
+    #[inline]
+    pub fn of_unix_day(days: i64) -> Option<Self> {
+        calendar::date_of_day_number(days.checked_add(calendar::DAY_NUMBER_1970)?)
     }
 
     /// Microseconds since the day numbered 0, for differences.
