@@ -6,6 +6,7 @@
 
 mod bloom;
 mod chunk;
+mod decimals;
 mod filter;
 mod prune;
 mod schema;
@@ -37,6 +38,8 @@ struct Footer {
     /// The version of the file when the footer was read.
     version: Version,
     footer: ArrowReaderMetadata,
+    /// The footer by which rows are read, where it is another one ([`decimals`]).
+    reader: Option<ArrowReaderMetadata>,
 }
 
 type ParquetFile = Opened<Footer>;
@@ -59,7 +62,13 @@ pub(crate) fn open(
     let (columns, opened) = columns::open(files, arguments, context, |path, file| {
         let (footer, fields) = schema::footer(path, &file)?;
         let version = version(path, &file)?;
-        Ok((fields, Footer { version, footer }))
+        let reader = guarded(path, || Ok(decimals::as_bytes(&footer)))?;
+        let content = Footer {
+            version,
+            footer,
+            reader,
+        };
+        Ok((fields, content))
     })?;
     let rows = opened.iter().map(|file| {
         let rows = file.content.footer.metadata().file_metadata().num_rows();
@@ -246,7 +255,8 @@ impl RowGroups {
         });
         new.memory = Some(self.memory.reserve(held.sum())?);
         new.reader = Some(guarded(&file.path, || {
-            let footer = file.content.footer.clone();
+            let Footer { footer, reader, .. } = &file.content;
+            let footer = reader.as_ref().unwrap_or(footer).clone();
             let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(opened, footer)
                 .with_projection(mask)
                 .with_row_groups(vec![index])
@@ -288,7 +298,10 @@ impl RowGroups {
         conditions.sort_by_key(|(_, condition)| matches!(condition, Condition::Texts(..)));
         let conditions = conditions.into_iter().map(|(root, condition)| {
             let field = file.fields[root].clone();
-            let convert = move |array: &ArrayRef| arrow_in::values(array, &field, &Err).ok();
+            let convert = move |array: &ArrayRef| {
+                let array = decimals::decoded(array, &field);
+                arrow_in::values(&array, &field, &Err).ok()
+            };
             let mask = ProjectionMask::roots(schema, [root]);
             (mask, condition, Arc::new(convert) as Convert)
         });
@@ -346,7 +359,10 @@ impl Piece for RowGroup {
             match place {
                 Some((array, root)) => {
                     let diagnostics = &self.reading.diagnostics;
-                    guarded(&file.path, || file.values(array, root, diagnostics))
+                    guarded(&file.path, || {
+                        let array = decimals::decoded(array, &file.fields[root]);
+                        file.values(&array, root, diagnostics)
+                    })
                 }
                 None => Ok(new_null_array(&self.reading.types[*column], rows)),
             }
