@@ -14,6 +14,7 @@ pub(crate) mod engine_limits;
 mod entry_name;
 pub(crate) mod expression_text;
 pub(crate) mod file_output;
+pub(crate) mod fixed_literals;
 pub(crate) mod foreign_keys;
 pub(crate) mod histogram;
 pub(crate) mod indexes;
