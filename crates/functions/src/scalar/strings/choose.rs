@@ -7,7 +7,8 @@ use mayfly_types::{Result, SqlType};
 
 use crate::scalar::Row;
 use crate::scalar::facts::Fact;
-use crate::{Binding, Call, Signature, derive, input, output};
+use crate::scalar::operators::numeric;
+use crate::{Argument, Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["elt"], 2..=usize::MAX, elt_signature, elt).lazy(is_next),
@@ -23,6 +24,14 @@ fn lengths(binding: &Binding<'_>) -> impl Iterator<Item = u64> {
 
 fn elt_signature(binding: &Binding<'_>) -> Result<Signature> {
     let texts = binding.part(1..);
+/// The type that a number whose bits are read is converted to.
+fn bits_type(argument: &Argument<'_>) -> SqlType {
+    match argument.mixes_integers {
+        true => numeric::bits_argument(argument),
+        false => SqlType::bigint(),
+    }
+}
+
     let longest = lengths(&texts).max().unwrap_or(0);
     let mut signature = texts.collated_text(longest, true)?;
     signature.arguments.insert(0, SqlType::bigint());
@@ -51,7 +60,9 @@ fn make_set_signature(binding: &Binding<'_>) -> Result<Signature> {
     let texts = binding.part(1..);
     let characters = lengths(&texts).map(|length| length + 1).sum::<u64>() - 1;
     let mut signature = texts.collated_text(characters, binding.any_nullable())?;
-    signature.arguments.insert(0, SqlType::bigint());
+    signature
+        .arguments
+        .insert(0, bits_type(&binding.arguments[0]));
     Ok(signature)
 }
 
@@ -98,7 +109,9 @@ fn export_set_signature(binding: &Binding<'_>) -> Result<Signature> {
     let characters = count * longest + (count - 1) * separator;
     let texts = binding.part(1..binding.arguments.len().min(4));
     let mut signature = texts.collated_text(characters, binding.any_nullable())?;
-    signature.arguments.insert(0, SqlType::bigint());
+    signature
+        .arguments
+        .insert(0, bits_type(&binding.arguments[0]));
     if binding.arguments.len() == 5 {
         signature.arguments.push(SqlType::bigint());
     }
