@@ -35,6 +35,8 @@ pub enum Fact {
     FixedString,
     /// Returns one of its arguments, whose types have one common type.
     Choice,
+    /// ELT(): returns the argument that its first one numbers.
+    Elt,
     /// The greatest or least of its arguments.
     Extreme,
     /// CHAR(): characters of codes.

@@ -89,6 +89,20 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
                 None => Some(Value::Null),
             }
         }
+        ExpressionKind::Compare {
+            comparison,
+            left,
+            right,
+        } => {
+            let left = known_value(left, parameters, sql_mode)?;
+            let right = known_value(right, parameters, sql_mode)?;
+            let order = match (left, right) {
+                (Value::Int(left), Value::Int(right)) => left.cmp(&right),
+                (Value::UInt(left), Value::UInt(right)) => left.cmp(&right),
+                _ => return None,
+            };
+            Some(Value::Int(i64::from(comparison.holds(order))))
+        }
         _ => None,
     }
 }

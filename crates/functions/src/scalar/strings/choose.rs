@@ -11,7 +11,9 @@ use crate::scalar::operators::numeric;
 use crate::{Argument, Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["elt"], 2..=usize::MAX, elt_signature, elt).lazy(is_next),
+    Row::new(&["elt"], 2..=usize::MAX, elt_signature, elt)
+        .with(&[Fact::Elt])
+        .lazy(is_next),
     Row::new(&["make_set"], 2..=usize::MAX, make_set_signature, make_set).lazy(has_next),
     Row::new(&["export_set"], 3..=5, export_set_signature, export_set).with(&[Fact::StopsAtNull]),
 ];
@@ -22,8 +24,6 @@ fn lengths(binding: &Binding<'_>) -> impl Iterator<Item = u64> {
     arguments.map(|argument| derive::character_length(argument.ty))
 }
 
-fn elt_signature(binding: &Binding<'_>) -> Result<Signature> {
-    let texts = binding.part(1..);
 /// The type that a number whose bits are read is converted to.
 fn bits_type(argument: &Argument<'_>) -> SqlType {
     match argument.mixes_integers {
@@ -32,6 +32,8 @@ fn bits_type(argument: &Argument<'_>) -> SqlType {
     }
 }
 
+fn elt_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let texts = binding.part(1..);
     let longest = lengths(&texts).max().unwrap_or(0);
     let mut signature = texts.collated_text(longest, true)?;
     signature.arguments.insert(0, SqlType::bigint());

@@ -395,7 +395,12 @@ impl Binder<'_> {
             cast_exactly
         };
         let arguments = arguments
-            .map(|(value, wanted)| convert(value, wanted))
+            .map(
+                |(value, wanted)| match wanted.is_numeric() && value.ty.is_string() {
+                    true => convert(numbers::choice_as_number(value), wanted),
+                    false => convert(value, wanted),
+                },
+            )
             .collect();
         Ok(Expression::call(function, arguments, signature))
     }
