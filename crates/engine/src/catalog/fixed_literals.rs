@@ -6,7 +6,9 @@
 
 use std::ops::ControlFlow;
 
-use mayfly_syntax::ast::{Expr, TemporalLiteral, TypedString, VisitMut, visit_expressions_mut};
+use mayfly_syntax::ast::{
+    Expr, TemporalLiteral, TypedString, Value, VisitMut, visit_expressions_mut,
+};
 use mayfly_types::temporal::{
     DateRules, DateTime, TimeZone, append_date, append_datetime, append_time, parse_datetime,
     parse_time,
@@ -16,14 +18,22 @@ use mayfly_types::{SessionParameters, SqlMode};
 /// Replaces the temporal literals of a definition by their values in a session.
 pub(crate) fn fix_literals(definition: &mut dyn VisitMut, session: &SessionParameters) {
     let _ = visit_expressions_mut(definition, |expression| {
-        if let Expr::TypedString(typed) = expression
-            && let Some(value) = value_text(typed, session)
-        {
-            *typed = TypedString {
-                kind: typed.kind,
-                value,
-                is_escape: false,
-            };
+        if let Expr::TypedString(typed) = expression {
+            match value_text(typed, session) {
+                Some(value) => {
+                    *typed = TypedString {
+                        kind: typed.kind,
+                        value,
+                        is_escape: false,
+                    };
+                }
+                // `{ts 'x'}` is a string.
+                None if typed.is_escape => {
+                    let text = std::mem::take(&mut typed.value);
+                    *expression = Expr::Value(Value::SingleQuotedString(text));
+                }
+                None => {}
+            }
         }
         ControlFlow::<()>::Continue(())
     });
@@ -34,6 +44,15 @@ pub(crate) fn fixed(expression: &Expr, session: &SessionParameters) -> Expr {
     let mut fixed = expression.clone();
     fix_literals(&mut fixed, session);
     fixed
+}
+
+/// Whether an expression is a literal whose value depends on the time zone.
+pub(crate) fn has_offset(expression: &Expr) -> bool {
+    let Expr::TypedString(typed) = expression else {
+        return false;
+    };
+    let parsed = parse_datetime(typed.value.as_bytes(), DateRules::default(), false);
+    parsed.is_ok_and(|parsed| parsed.offset.is_some())
 }
 
 /// The text of a literal's value; `None` if it is not a value of its type.

@@ -13,9 +13,10 @@ use mayfly_types::{Result, SqlType, TypeKind};
 use crate::catalog::definition::ColumnDefinition;
 use crate::session::StatementContext;
 
-/// Whether a VARCHAR becomes a shorter VARCHAR.
+/// Whether a VARCHAR becomes a shorter VARCHAR of its collation.
 fn is_shorter(was: &SqlType, is: &SqlType) -> bool {
-    was.kind == TypeKind::VarChar && is.kind == TypeKind::VarChar && is.length < was.length
+    let is_varchar = was.kind == TypeKind::VarChar && is.kind == TypeKind::VarChar;
+    is_varchar && was.collation == is.collation && is.length < was.length
 }
 
 /// The values of a column that is copied from `old` to `new`, cut to the new length: error 1265 in strict mode, else

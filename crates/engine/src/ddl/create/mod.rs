@@ -353,6 +353,8 @@ impl Builder<'_> {
             ensure(takes_now(&column.ty, digits), invalid)?;
             return Ok(ColumnDefault::Now);
         }
+        // Only an expression in parentheses may depend on the session.
+        ensure(!fixed_literals::has_offset(expr), invalid)?;
         let (value, ty) = expressions::evaluate_in_definition(self.context, expr)?;
         if value.is_null() {
             ensure(column.nullable, invalid)?;
