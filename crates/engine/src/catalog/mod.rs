@@ -24,6 +24,7 @@ pub(crate) mod provided;
 pub(crate) mod provided_changes;
 pub(crate) mod provider;
 pub(crate) mod row_hooks;
+pub(crate) mod selected_type;
 pub(crate) mod show_create;
 pub(crate) mod state;
 pub(crate) mod stored_functions;
