@@ -526,11 +526,10 @@ impl Scope {
     /// The columns of the tables that a name may refer to. A merged derived table may have one column under several
     /// names.
     pub(super) fn named(&self, name: Name<'_>) -> impl Iterator<Item = ColumnId> {
-        let tables = self
-            .tables
-            .iter()
-            .filter(move |table| table.is_meant_by(name));
-        tables.filter_map(move |table| Some(table.id(table.find(name.column)?)))
+        self.tables.iter().filter_map(move |table| {
+            let column = table.is_meant_by(name).then(|| table.find(name.column))?;
+            Some(table.id(column?))
+        })
     }
 
     /// `database.table.column`, as in errors about GROUP BY.
