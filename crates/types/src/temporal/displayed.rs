@@ -6,6 +6,10 @@
 
 use super::{DateRules, DateTime, parse_datetime, parse_time};
 
+/// Bytes of a date, and of a moment without a fraction.
+const DATE: usize = "2002-03-05".len();
+const MOMENT: usize = "2002-03-05 10:11:12".len();
+
 /// A value that was displayed as a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Displayed {
@@ -26,6 +30,9 @@ impl Displayed {
             ..DateRules::default()
         };
         if text.get(4) == Some(&b'-') && text.get(7) == Some(&b'-') {
+            if text.len() != DATE && text.len() < MOMENT {
+                return None;
+            }
             let parsed = parse_datetime(text, rules, false).ok();
             let parsed = parsed.filter(|parsed| !parsed.truncated && parsed.offset.is_none())?;
             return Some(match parsed.is_date {
@@ -88,6 +95,7 @@ mod tests {
             "1 10:11:12",
             "2002-03-05 10:11:12+01:00",
             "2002-03-05x",
+            "2002-03-05 10:11",
             "2002-13-05",
             "x",
         ];
