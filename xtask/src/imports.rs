@@ -28,7 +28,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
          temp_data_files time_zones transaction",
         "delimited status spool variables",
         "statement_options result",
-        "instrumentation logs",
+        "instrumentation logs storage_errors",
         "budgets client defaults legacy_engines persisted temp_space",
         "accounts",
         "connections",

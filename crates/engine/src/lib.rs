@@ -45,6 +45,7 @@ mod statement_cache;
 mod statement_options;
 mod statements;
 mod status;
+mod storage_errors;
 mod storing;
 mod stream;
 mod system_schemas;

@@ -15,6 +15,8 @@ impl Database {
         if database.options.datadir.is_some() {
             ddl::load::load(&database)?;
         }
+        // Log files are in the data directory, which may be new.
+        database.logs.start(&database.globals());
         Ok(database)
     }
 }

@@ -44,7 +44,8 @@ impl Randomness for SystemRandomness {
     }
 }
 
-/// Receiver of errors of background work, which cannot be reported to a client.
+/// Receiver of errors that are for who runs the server: of background work, which cannot be reported to a client, and of
+/// disks.
 pub trait BackgroundErrors: Send + Sync + std::fmt::Debug {
     /// Syncing the data directory failed; without an error, it works again.
     fn sync(&self, error: Option<&Error>);
@@ -54,6 +55,10 @@ pub trait BackgroundErrors: Send + Sync + std::fmt::Debug {
 
     /// A log file was accessible to other users until it was opened.
     fn log_was_open_to_others(&self, _file: &Path) {}
+
+    /// A statement ended because a disk is full or fails. Comes once a minute at most, with the number of such
+    /// statements since the last time.
+    fn storage(&self, _error: &Error, _unreported: u64) {}
 
     /// Writing a log entry failed; without an error, writing works again.
     fn log_file(&self, _file: &Path, _error: Option<&io::Error>) {}

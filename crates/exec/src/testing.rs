@@ -464,6 +464,7 @@ pub(crate) fn call(name: &str, argument: Option<Expression>) -> AggregateCall {
         nullable: argument.nullable,
         constant: None,
         coercibility: Coercibility::Implicit,
+        mixes_integers: false,
     });
     let signature = function.signature(
         &arguments.collect::<Vec<_>>(),

@@ -122,6 +122,8 @@ pub enum AnyInts<'a> {
     Unsigned(UInts<'a>),
     /// Bool
     Bool(Bools<'a>),
+    /// DECIMAL without a fraction
+    Whole(Decimals<'a>),
 }
 
 impl AnyInts<'_> {
@@ -132,6 +134,7 @@ impl AnyInts<'_> {
             Self::Signed(values) => values.get(row).map(i128::from),
             Self::Unsigned(values) => values.get(row).map(i128::from),
             Self::Bool(values) => values.get(row).map(i128::from),
+            Self::Whole(values) => values.get(row).map(i256::as_i128),
         }
     }
 }
@@ -142,9 +145,11 @@ pub(crate) fn any_ints(column: &Column) -> Result<AnyInts<'_>> {
         Column::Array(array) => match array.data_type() {
             arrow_schema::DataType::UInt64 => AnyInts::Unsigned(uints(column)?),
             arrow_schema::DataType::Boolean => AnyInts::Bool(bools(column)?),
+            arrow_schema::DataType::Decimal128(_, 0) => AnyInts::Whole(decimals(column, 0)?),
             _ => AnyInts::Signed(ints(column)?),
         },
         Column::Constant(Value::UInt(value)) => AnyInts::Unsigned(Numbers::Constant(Some(*value))),
+        Column::Constant(Value::Decimal { .. }) => AnyInts::Whole(decimals(column, 0)?),
         Column::Constant(_) => AnyInts::Signed(ints(column)?),
     })
 }

@@ -16,6 +16,8 @@ pub struct Argument<'a> {
     pub constant: Option<&'a Value>,
     /// Coercibility of its collation.
     pub coercibility: Coercibility,
+    /// Whether it is a choice among integers of both signednesses: a DECIMAL whose values have 64 bits.
+    pub mixes_integers: bool,
 }
 
 /// Argument and result types of a call. It is stored with the call and passed to every evaluation.

@@ -212,6 +212,7 @@ fn try_call(name: &str, literals: &[Literal]) -> Result<String> {
                 TypeKind::VarChar => Coercibility::Coercible,
                 _ => Coercibility::Numeric,
             },
+            mixes_integers: false,
         })
         .collect();
     let signature = function.signature(&arguments, &session())?;

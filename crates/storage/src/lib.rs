@@ -43,9 +43,9 @@ pub use workers::{Worker, WorkerPool};
 pub use temptable::{
     Access, BuildRow, DistinctRows, GroupIndex, Groups, HashFunction, InternalScan, InternalTable,
     InternalTableEngine, InternalTableRecord, InternalTableSpec, JoinIndex, JoinMatches, JoinPair,
-    JoinProbe, KeyColumn, KeyHasher, KeyMode, LimitHit, MemoryIndex, MemoryKeyPart, MemoryLimits,
-    Partition, PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan, SortKey,
-    SortedScan, StatementCounters, StatementOwner, Taken, TempTable, TempTableContext,
+    JoinProbe, KeyColumn, KeyHasher, KeyMode, KeyedRows, LimitHit, MemoryIndex, MemoryKeyPart,
+    MemoryLimits, Partition, PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan,
+    SortKey, SortedScan, StatementCounters, StatementOwner, Taken, TempTable, TempTableContext,
     TempTableOptions, TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext,
     UserTableEngine, VaryingBytes,
 };

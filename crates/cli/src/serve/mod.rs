@@ -120,6 +120,13 @@ impl BackgroundErrors for ServerLog {
         );
     }
 
+    fn storage(&self, error: &mayfly_engine::Error, unreported: u64) {
+        match unreported {
+            0 => tracing::error!("a statement ended: {error}"),
+            _ => tracing::error!("a statement ended, after {unreported} others: {error}"),
+        }
+    }
+
     fn log_file(&self, file: &Path, error: Option<&std::io::Error>) {
         let file = file.display();
         match error {

@@ -37,6 +37,7 @@ use crate::persisted::PersistedVariables;
 use crate::statement_cache::StatementCache;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
+use crate::storage_errors::StorageErrors;
 use crate::variable_checks::Check;
 use crate::variables::definition::Effect;
 use crate::variables::structured::StructuredName;
@@ -88,6 +89,8 @@ pub struct Database {
     pub(crate) legacy_engines: LegacyEngines,
     /// The slow log and the general log.
     pub(crate) logs: Logs,
+    /// Reports of full disks.
+    pub(crate) storage_errors: StorageErrors,
     /// Number of prepared statements.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
@@ -217,7 +220,6 @@ impl Database {
             legacy_engines.set_key_cache(&options, &name, value);
         }
         let logs = Logs::new(&options, &globals, &budgets.memory);
-        logs.start(&globals);
         let waits: Arc<Waits> = Arc::default();
         let database = Arc::new(Self {
             user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),
@@ -250,6 +252,7 @@ impl Database {
             instrumentation,
             legacy_engines,
             logs,
+            storage_errors: StorageErrors::default(),
             prepared_statements: Arc::default(),
             started: Instant::now(),
             store: Mutex::default(),

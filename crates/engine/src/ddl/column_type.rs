@@ -135,7 +135,7 @@ pub(crate) fn resolve(
             if bits > 64 {
                 return Err(codes::ER_TOO_BIG_DISPLAYWIDTH.with(&[&column, &64]));
             }
-            refuse(bits == 0, || codes::ER_WRONG_FIELD_SPEC.with(&[&column]))?;
+            refuse(bits == 0, || codes::ER_INVALID_FIELD_SIZE.with(&[&column]))?;
             SqlType::bit(u32::try_from(bits).unwrap_or(64))
         }
         Written::Char => char(column, written, collation)?,

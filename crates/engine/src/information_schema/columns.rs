@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use data_encoding::HEXUPPER;
 use itertools::Itertools;
 use mayfly_plan::{DefaultSource, TableSource};
-use mayfly_syntax::ast::KeyKind;
+use mayfly_syntax::ast::{KeyKind, SetExpr};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::TimeZone;
@@ -20,6 +20,7 @@ use super::source_definition;
 use super::view_columns::view_columns;
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyPart, TableDefinition};
+use crate::catalog::selected_type::selected_type;
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{show_create, system_views, type_text};
 use crate::variable_checks::text_of;
@@ -102,7 +103,9 @@ fn view_rows(context: &RelationContext, view: &ViewDefinition) -> Vec<Row> {
     };
     let zone = &context.options().session.time_zone;
     let columns = planned.iter().zip(&view.source.columns);
+    let is_union = matches!(*view.source.query.body, SetExpr::SetOperation { .. });
     let columns = columns.zip(1_u64..).map(|((column, name), position)| {
+        let ty = selected_type(column, is_union);
         let base = column.origin.as_ref().and_then(|origin| {
             let table = context.catalog().table(&origin.database, &origin.table)?;
             let position = table.definition.column_position(&origin.column)?;
@@ -111,12 +114,12 @@ fn view_rows(context: &RelationContext, view: &ViewDefinition) -> Vec<Row> {
         let default = match &base {
             Some(base) if !base.auto_increment => default_value(base, zone),
             _ if column.nullable => Value::Null,
-            _ => Value::Bytes(convert::display(&implicit_default(&column.ty), &column.ty)),
+            _ => Value::Bytes(convert::display(&implicit_default(&ty), &ty)),
         };
         Column {
             default,
             nullable: column.nullable,
-            ..Column::plain((view.database(), view.name()), position, name, &column.ty)
+            ..Column::plain((view.database(), view.name()), position, name, &ty)
         }
         .row()
     });

@@ -53,6 +53,11 @@ impl StatementContext<'_> {
     }
 
     pub(super) fn note_error(&mut self, error: &Error) {
+        let database = self.database();
+        if let Some(receiver) = &database.options.background_errors {
+            let now = database.options.clock.now_utc_microseconds();
+            database.storage_errors.note(error, now, &**receiver);
+        }
         self.error = Some(StatementError {
             code: error.errno(),
             sqlstate: error.sqlstate(),

@@ -17,7 +17,7 @@ use mayfly_types::{Batch, CollationId, Error, Result, SqlType, Stage, TypeKind};
 
 use super::alter_work::Work;
 use super::row_sink::{Insertion, RowSink, Written};
-use super::select;
+use super::{select, shortened_columns};
 use crate::builder;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
@@ -384,6 +384,15 @@ fn copy_rows(
         while let Some(batch) = reading.next_batch(sink.context)? {
             let count = batch.row_count();
             let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
+            for (column, position) in columns.iter_mut().zip(&positions) {
+                let old = sources[*position].and_then(|source| old.columns.get(source));
+                if let Some(old) = old
+                    && let columns = (old, &definition.columns[*position])
+                    && let Some(cut) = shortened_columns::cut(column, columns, rows, sink.context)?
+                {
+                    *column = cut;
+                }
+            }
             columns.extend(
                 constants.iter().map(|column| {
                     builder::constant(&implicit_default(&column.ty), &column.ty, count)

@@ -7,7 +7,8 @@ use mayfly_exec::ExecutionContext;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_plan::{ChangedTable, ParameterPlace, PlanOptions, ScalarNames};
 use mayfly_syntax::ast::{
-    Expr, Ident, InsertSource, InsertStatement, Query, Select, SelectItem, SetExpr,
+    Expr, GroupBy, Ident, InsertSource, InsertStatement, Query, Select, SelectItem,
+    SelectModifiers, SetExpr, TableFactor, TableWithJoins,
 };
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::error::codes;
@@ -83,6 +84,11 @@ pub(super) fn plan(
             (RowSource::Values(values), on_duplicate)
         }
         InsertSource::Query(query) => {
+            let read_table = match insert.on_duplicate_key_update.is_empty() {
+                true => None,
+                false => select_of_table(query),
+            };
+            let query = read_table.as_ref().unwrap_or(query);
             let (plan, foreign) = plan_query(insert, query, &target, planner)?;
             let types = column_types(&plan.columns);
             if types.len() != positions.len() + foreign.len() {
@@ -415,6 +421,37 @@ fn is_ignored(
 ) -> bool {
     definition.columns[position].generated.is_some()
         && !context.options().session.sql_mode.is_strict()
+}
+
+/// `TABLE t` as `SELECT * FROM t`, whose columns ON DUPLICATE KEY UPDATE may name; `None` for another query.
+fn select_of_table(query: &Query) -> Option<Query> {
+    let SetExpr::Table(table) = &*query.body else {
+        return None;
+    };
+    let table = TableFactor::Table {
+        name: table.to_object_name(),
+        alias: None,
+        partitions: Vec::new(),
+        index_hints: Vec::new(),
+    };
+    let select = Select {
+        optimizer_hints: Vec::new(),
+        distinct: false,
+        select_modifiers: SelectModifiers::default(),
+        projection: vec![SelectItem::Wildcard],
+        from: vec![TableWithJoins {
+            relation: table,
+            joins: Vec::new(),
+        }],
+        selection: None,
+        group_by: GroupBy::default(),
+        having: None,
+        named_window: Vec::new(),
+    };
+    Some(Query {
+        body: Box::new(SetExpr::Select(Box::new(select))),
+        ..query.clone()
+    })
 }
 
 /// The query with the extra columns that ON DUPLICATE KEY UPDATE reads; `None` when there are none.

@@ -39,7 +39,9 @@ pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> 
     let mut below = Vec::new();
     for table in &locked {
         if let Some(view) = context.catalog().view(&table.database, &table.name) {
-            let planned = select::plan_trusted(context, &view.source.query)?;
+            let invalid = || codes::ER_VIEW_INVALID.with(&[&table.database, &table.name]);
+            let planned = select::plan_trusted(context, &view.source.query);
+            let planned = planned.map_err(|_| invalid())?;
             below.extend(planned.plan.tables.iter().map(|source| LockedTable {
                 database: source.database.clone(),
                 name: source.name.clone(),

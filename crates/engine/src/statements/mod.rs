@@ -42,6 +42,7 @@ mod same_values;
 pub(crate) mod select;
 mod select_into;
 mod set;
+mod shortened_columns;
 mod show;
 mod simple;
 mod stored_programs;

@@ -18,6 +18,7 @@ use super::{select, view_names};
 use crate::accounts::account::AccountName;
 use crate::accounts::privileges::SUPER;
 use crate::binding::session_catalog::SessionCatalog;
+use crate::catalog::fixed_literals::fix_literals;
 use crate::catalog::view::{self, ViewDefinition};
 use crate::catalog::{FullName, view_query};
 use crate::ddl::account::named;
@@ -103,6 +104,7 @@ fn definition(
     if columns.len() != planned.columns.len() {
         return Err(codes::ER_VIEW_WRONG_LIST.error());
     }
+    fix_literals(&mut query, &context.options().session);
     let catalog = SessionCatalog::describing(context);
     view_query::fix_names(&mut query, &catalog, context.current_database())?;
     if let Some(table) = catalog.temporary_table_read() {

@@ -101,14 +101,14 @@ pub(crate) fn cast_context<'a>(
     context: &'a EvaluationContext,
     diagnostics: &'a Diagnostics,
 ) -> CastContext<'a> {
-    // Only a TIME needs the current day to become a date or a year.
-    let now = match from.kind {
-        TypeKind::Time => context
+    // Only a TIME, which may be the text that a function returned, needs the current day to become a date or a year.
+    let now = match from.kind == TypeKind::Time || from.temporal_text {
+        true => context
             .session
             .time_zone
             .local_of_unix(context.now_utc_microseconds)
             .unwrap_or_default(),
-        _ => DateTime::default(),
+        false => DateTime::default(),
     };
     CastContext {
         sql_mode: context.session.sql_mode,

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{Array, ArrayRef, UInt32Array};
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
 use mayfly_plan::physical::{self, JoinKind, OperatorNumber};
 use mayfly_plan::{TableSource, key_value};
@@ -15,12 +15,12 @@ use mayfly_types::convert::array_value;
 use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use super::index_scan::index_of;
+use super::looked_up::LookedUp;
 use crate::context::{Cursor, Node, RunContext, count};
+use crate::expression::Program;
 use crate::expression::values::array_of;
-use crate::expression::{Program, Selection};
 use crate::key_filter::GivenFilter;
 use crate::representation::{column_type, to_column};
-use crate::rows::{rows_where, take_rows};
 use crate::state::lock;
 
 struct LookupJoin {
@@ -199,7 +199,12 @@ impl Cursor for LookupCursor {
                 count(&counters.handler_read_next, found.len() as u64);
             }
             run.statement.examined(node.number, found.len() as u64);
-            if let Some(joined) = node.joined(left, right, found, run)? {
+            let join = LookedUp {
+                kind: node.kind,
+                residual: node.residual.as_ref(),
+                right_first: false,
+            };
+            if let Some(joined) = join.joined(left, right, &found, run)? {
                 self.ready = crate::rows::split(&joined, rows_max);
             }
         }
@@ -236,80 +241,5 @@ impl LookupJoin {
                 Ok(array_of(&converted, to))
             })
             .collect()
-    }
-
-    /// Output of left rows with the right rows found: right row `r` for left row `found[r]`.
-    fn joined(
-        &self,
-        left: Batch,
-        right: Batch,
-        found: UInt32Array,
-        run: &RunContext,
-    ) -> Result<Option<Batch>> {
-        let pairs = self.pairs(&left, &right, &found)?;
-        let selection = match &self.residual {
-            None if found.is_empty() => Selection::None,
-            None => Selection::All,
-            Some(residual) => residual.select(&pairs, run)?,
-        };
-        if self.kind == JoinKind::Inner {
-            return Ok(selection.rows_of(pairs));
-        }
-        let kept = |pair: usize| selection.contains(pair);
-        let mut matched = vec![false; left.row_count()];
-        for (pair, row) in found.values().iter().enumerate() {
-            matched[*row as usize] |= kept(pair);
-        }
-        if self.kind == JoinKind::Left {
-            return self
-                .with_unmatched(&left, &right, &found, &matched, &kept)
-                .map(Some);
-        }
-        let wanted = self.kind == JoinKind::Semi;
-        let rows = rows_where(&left, |row| matched[row] == wanted);
-        Ok((!rows.is_empty()).then_some(rows))
-    }
-
-    fn pairs(&self, left: &Batch, right: &Batch, found: &UInt32Array) -> Result<Batch> {
-        if self.kind.is_left_only() && self.residual.is_none() {
-            return Ok(Batch::new(Vec::new(), found.len()));
-        }
-        let mut columns = take_rows(left.columns(), found)?;
-        columns.extend_from_slice(right.columns());
-        Ok(Batch::new(columns, found.len()))
-    }
-
-    /// Left join: rows without a partner keep their places, with NULLs.
-    fn with_unmatched(
-        &self,
-        left: &Batch,
-        right: &Batch,
-        found: &UInt32Array,
-        matched: &[bool],
-        kept: &dyn Fn(usize) -> bool,
-    ) -> Result<Batch> {
-        let mut left_rows: Vec<u32> = Vec::with_capacity(found.len());
-        let mut right_rows: Vec<Option<u32>> = Vec::with_capacity(found.len());
-        let found = found.values();
-        let mut pair = 0;
-        for (row, matched) in matched.iter().enumerate() {
-            // Both are at most the number of rows of a batch.
-            let row = row as u32;
-            while found.get(pair) == Some(&row) {
-                if kept(pair) {
-                    left_rows.push(row);
-                    right_rows.push(Some(pair as u32));
-                }
-                pair += 1;
-            }
-            if !matched {
-                left_rows.push(row);
-                right_rows.push(None);
-            }
-        }
-        let count = left_rows.len();
-        let mut columns = take_rows(left.columns(), &UInt32Array::from(left_rows))?;
-        columns.extend(take_rows(right.columns(), &UInt32Array::from(right_rows))?);
-        Ok(Batch::new(columns, count))
     }
 }

@@ -18,6 +18,7 @@ mod index_merge;
 mod index_scan;
 mod keys;
 mod limit;
+mod looked_up;
 mod materialize;
 mod measured;
 mod nested_loop;

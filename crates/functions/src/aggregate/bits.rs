@@ -17,7 +17,7 @@ pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
     let (argument, result) = match bit_strings::type_of(&binding.arguments[0])? {
         Some(bytes) => (bytes.clone(), bytes),
         None => (
-            numeric::integer_argument(binding.arguments[0].ty),
+            numeric::bits_argument(&binding.arguments[0]),
             derive::unsigned_bigint(),
         ),
     };

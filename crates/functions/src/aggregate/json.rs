@@ -187,6 +187,7 @@ mod tests {
             nullable: true,
             constant: None,
             coercibility: Coercibility::Implicit,
+            mixes_integers: false,
         };
         let known = vec![argument; arguments.len()];
         let function = by_name(name).unwrap();

@@ -41,6 +41,7 @@ fn aggregate(name: &str, (array, ty): (ArrayRef, SqlType), options: &[Value]) ->
         nullable: true,
         constant: None,
         coercibility: Coercibility::Implicit,
+        mixes_integers: false,
     };
     let (session, context) = (session(), context());
     let signature = function

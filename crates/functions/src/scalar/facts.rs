@@ -20,6 +20,8 @@ pub enum Fact {
     Overflows,
     /// Its second argument is an XPath expression, which must be a constant.
     ConstantPath,
+    /// The type of its result depends on the value of its second argument, if that is a constant.
+    TypedByFormat,
     /// A hexadecimal or bit literal as one of the first `n` arguments is an integer.
     ReadsIntegers(usize),
     /// A hexadecimal or bit literal as the first argument is a DOUBLE.
@@ -33,6 +35,8 @@ pub enum Fact {
     FixedString,
     /// Returns one of its arguments, whose types have one common type.
     Choice,
+    /// ELT(): returns the argument that its first one numbers.
+    Elt,
     /// The greatest or least of its arguments.
     Extreme,
     /// CHAR(): characters of codes.

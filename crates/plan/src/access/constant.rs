@@ -11,7 +11,7 @@ use mayfly_types::temporal::DateTime;
 use mayfly_types::{Diagnostics, SessionParameters, SqlMode, Value};
 
 use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS};
-use crate::tree::logical::with_stack;
+use crate::tree::logical::{needs_today, with_stack};
 
 /// The smallest `max_allowed_packet`.
 const SMALLEST_PACKET: u32 = 1024;
@@ -46,6 +46,7 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
         {
             None
         }
+        _ if needs_today(expression) => None,
         ExpressionKind::Cast(inner, _) => {
             let value = known_value(inner, parameters, sql_mode)?;
             let context = context();
@@ -87,6 +88,20 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
                 Some(otherwise) => known_value(otherwise, parameters, sql_mode),
                 None => Some(Value::Null),
             }
+        }
+        ExpressionKind::Compare {
+            comparison,
+            left,
+            right,
+        } => {
+            let left = known_value(left, parameters, sql_mode)?;
+            let right = known_value(right, parameters, sql_mode)?;
+            let order = match (left, right) {
+                (Value::Int(left), Value::Int(right)) => left.cmp(&right),
+                (Value::UInt(left), Value::UInt(right)) => left.cmp(&right),
+                _ => return None,
+            };
+            Some(Value::Int(i64::from(comparison.holds(order))))
         }
         _ => None,
     }

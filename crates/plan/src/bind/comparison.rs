@@ -4,7 +4,7 @@ use mayfly_functions::{Signature, scalar};
 use mayfly_types::common_type::wider_decimal;
 use mayfly_types::decimal::Decimal;
 use mayfly_types::temporal::number::{datetime_from_number, time_from_number};
-use mayfly_types::temporal::{DateRules, parse_datetime, parse_time};
+use mayfly_types::temporal::{DateRules, DateTime, parse_datetime, parse_time};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
@@ -28,6 +28,8 @@ pub(crate) fn unify_for_comparison(
     }
     let left = constant_beside(catalog, left, &right.ty);
     let right = constant_beside(catalog, right, &left.ty);
+    let left = year_beside(left, &right);
+    let right = year_beside(right, &left);
     let (left, right) = match (left.ty.kind, right.ty.kind) {
         (TypeKind::Year, _) => (left, full_year(right)),
         (_, TypeKind::Year) => (full_year(left), right),
@@ -109,6 +111,19 @@ fn moment_beside(operand: Expression, other: &Expression) -> Expression {
         Ok(parsed) if !parsed.truncated && parsed.value.year > 0 => {
             let ty = SqlType::temporal(other.ty.kind, 0);
             Expression::literal(Value::Int(parsed.value.pack()), ty)
+        }
+        _ => operand,
+    }
+}
+
+/// An operand beside a column of years: of a constant date the year is compared.
+fn year_beside(operand: Expression, other: &Expression) -> Expression {
+    let is_column = matches!(other.kind, ExpressionKind::Column(_));
+    let is_date = operand.ty.is_temporal() && operand.ty.kind != TypeKind::Time;
+    match operand.as_literal() {
+        Some(Value::Int(packed)) if is_date && is_column && other.ty.kind == TypeKind::Year => {
+            let year = DateTime::unpack(*packed).year;
+            Expression::literal(Value::Int(year.into()), SqlType::bigint())
         }
         _ => operand,
     }

@@ -13,12 +13,13 @@ impl Scope {
     /// Looks up a name in HAVING, outside of aggregates.
     pub(super) fn find_in_having(&self, name: Name<'_>) -> Result<Option<Found>> {
         let item = self.find_item(name)?;
+        let named: Vec<ColumnId> = self.named(name).collect();
         // A group key that is a column wins over an item of that name.
         for (index, key) in self.group_keys.iter().enumerate() {
             let ExpressionKind::Column(id) = &key.kind else {
                 continue;
             };
-            if self.is_named(*id, name) {
+            if named.contains(id) {
                 let of_item = |item: usize| self.items[item].column.map(|slot| self.id(slot));
                 let is_selected = item.is_some_and(|item| of_item(item) == Some(*id));
                 if is_selected || self.is_found_by_name(*id, name)? {

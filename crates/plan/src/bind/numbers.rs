@@ -1,12 +1,14 @@
 //! Hexadecimal and bit literals where a number is wanted (the manual, "Hexadecimal Literals").
 
 use mayfly_functions::derive;
+use mayfly_functions::scalar::Fact;
 use mayfly_types::common_type::{Alternatives, aggregate_types};
-use mayfly_types::{SqlType, TypeKind};
+use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::literal::{convert, is_hexadecimal};
-use super::types::{cast, written};
-use crate::tree::expression::{Expression, ExpressionKind};
+use super::types::{cast, compare, written};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{expression_is_volatile, has_subquery, with_stack};
 
 /// A hexadecimal or bit literal as its number, NULL as a DOUBLE without digits, any other expression unchanged.
 pub(crate) fn as_number(expression: Expression) -> Expression {
@@ -56,23 +58,60 @@ pub fn as_stored_number(expression: Expression, column: &SqlType) -> Expression 
 /// Bytes of a BIGINT.
 const BIGINT_BYTES: u32 = 8;
 
-/// Whether an expression is a hexadecimal or bit literal, or a CASE that has one among its results.
-fn may_be_hexadecimal(expression: &Expression) -> bool {
-    let ExpressionKind::Case {
-        branches,
-        otherwise,
-    } = &expression.kind
-    else {
-        return is_hexadecimal(expression);
-    };
-    let results = branches.iter().map(|(_, result)| result);
-    let mut results = results.chain(otherwise.as_deref());
-    results.any(|result| may_be_hexadecimal(written(result)))
+/// Whether an expression is a hexadecimal or bit literal, or a CASE or ELT() that has one among its results.
+pub(crate) fn may_be_hexadecimal(expression: &Expression) -> bool {
+    let is_result = |result: &Expression| may_be_hexadecimal(written(result));
+    with_stack(|| match &expression.kind {
+        ExpressionKind::Case {
+            branches,
+            otherwise,
+        } => {
+            let mut results = branches.iter().map(|(_, result)| result);
+            results.any(is_result) || otherwise.as_deref().is_some_and(is_result)
+        }
+        ExpressionKind::Call {
+            function,
+            arguments,
+            ..
+        } if function.has(Fact::Elt) => arguments.iter().skip(1).any(is_result),
+        _ => is_hexadecimal(expression),
+    })
 }
 
-/// A CASE with hexadecimal or bit literals among its results, converted to a CASE of numbers; any other expression
-/// unchanged. IF and NULLIF are bound as CASE.
+/// ELT() of hexadecimal or bit literals as a CASE, whose results are converted one by one; any other expression
+/// unchanged.
+fn elt_as_case(expression: Expression) -> Expression {
+    let ExpressionKind::Call {
+        function,
+        arguments,
+        ..
+    } = &expression.kind
+    else {
+        return expression;
+    };
+    let [number, values @ ..] = arguments.as_slice() else {
+        return expression;
+    };
+    let is_elt = function.has(Fact::Elt) && !expression_is_volatile(number);
+    if !is_elt || has_subquery(number) || !may_be_hexadecimal(&expression) {
+        return expression;
+    }
+    let branches = (1..).zip(values).map(|(position, value)| {
+        let position = Expression::literal(Value::Int(position), number.ty.clone());
+        let is_picked = compare(Comparison::Equal, number.clone(), position);
+        (is_picked, value.clone())
+    });
+    let kind = ExpressionKind::Case {
+        branches: branches.collect(),
+        otherwise: None,
+    };
+    Expression::new(kind, expression.ty.clone(), true)
+}
+
+/// A CASE or ELT() with hexadecimal or bit literals among its results, converted to a CASE of numbers; any other
+/// expression unchanged. IF and NULLIF are bound as CASE.
 pub(crate) fn choice_as_number(expression: Expression) -> Expression {
+    let expression = elt_as_case(expression);
     let ExpressionKind::Case {
         branches,
         otherwise,

@@ -523,13 +523,12 @@ impl Scope {
         self.tables[slot.table].id(slot.column)
     }
 
-    /// Whether a name refers to a column number. A merged derived table may have one column under several names.
-    pub(super) fn is_named(&self, id: ColumnId, name: Name<'_>) -> bool {
-        self.tables.iter().any(|table| {
-            table.is_meant_by(name)
-                && table
-                    .find(name.column)
-                    .is_some_and(|column| table.id(column) == id)
+    /// The columns of the tables that a name may refer to. A merged derived table may have one column under several
+    /// names.
+    pub(super) fn named(&self, name: Name<'_>) -> impl Iterator<Item = ColumnId> {
+        self.tables.iter().filter_map(move |table| {
+            let column = table.is_meant_by(name).then(|| table.find(name.column))?;
+            Some(table.id(column?))
         })
     }
 
@@ -740,12 +739,14 @@ impl Scope {
         let mut by_alias: Option<usize> = None;
         let mut behind_alias: Option<usize> = None;
         let mut behind_alias_twice = false;
+        // Looked up once, and not for each item.
+        let named: Vec<ColumnId> = self.named(name).collect();
         for (index, item) in self.items.iter().enumerate() {
             let same_as =
                 |other: usize| item.column.is_some() && self.items[other].column == item.column;
             if name.table.is_some() {
                 let Some(slot) = item.column else { continue };
-                if self.is_named(self.id(slot), name) {
+                if named.contains(&self.id(slot)) {
                     return Ok(Some(index));
                 }
                 continue;
@@ -760,7 +761,7 @@ impl Scope {
                     Some(_) => return Err(self.ambiguous(name)),
                 }
             } else if let Some(slot) = item.column
-                && self.is_named(self.id(slot), name)
+                && named.contains(&self.id(slot))
             {
                 match behind_alias {
                     None => behind_alias = Some(index),

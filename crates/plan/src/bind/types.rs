@@ -13,7 +13,7 @@ use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, 
 use super::collation::{aggregate_collations, coercibility, has_collation};
 use super::variables::{is_read_as, read_as};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, SubqueryKind, has_subquery};
+use crate::tree::logical::{ColumnId, SubqueryKind, has_subquery, with_stack};
 use crate::tree::physical::{AggregateCall, ClientType};
 pub(crate) use mayfly_types::common_type::string_of;
 
@@ -662,7 +662,23 @@ pub(crate) fn argument(expression: &Expression) -> Argument<'_> {
         nullable: expression.nullable,
         constant: expression.as_literal(),
         coercibility: coercibility(expression),
+        mixes_integers: mixes_integers(expression),
     }
+}
+
+/// Whether an expression is a choice among integers of both signednesses: a DECIMAL whose values have 64 bits.
+fn mixes_integers(expression: &Expression) -> bool {
+    if expression.ty.kind != TypeKind::Decimal || expression.ty.decimals > 0 {
+        return false;
+    }
+    let is_integer = |result: &&Expression| match result.as_literal() {
+        // An integer literal is converted at once.
+        Some(Value::Decimal { unscaled, scale: 0 }) => unscaled
+            .to_i128()
+            .is_some_and(|value| i64::try_from(value).is_ok() || u64::try_from(value).is_ok()),
+        _ => result.ty.is_integer() || with_stack(|| mixes_integers(result)),
+    };
+    choices(expression).is_some_and(|results| results.iter().all(is_integer))
 }
 
 /// The DECIMAL for a choice between integers of both signs, if a BIGINT does not hold them.

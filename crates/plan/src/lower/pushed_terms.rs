@@ -7,12 +7,13 @@
 use mayfly_functions::scalar::Volatility;
 use mayfly_types::convert::is_total_cast;
 use mayfly_types::pushdown::string_collation;
-use mayfly_types::{Result, SqlType, TermOperator, TermShape, TermSupport, TypeKind};
+use mayfly_types::{Result, SqlMode, SqlType, TermOperator, TermShape, TermSupport, TypeKind};
 
 use super::Lowering;
+use crate::access::constant::known_value;
 use crate::predicates::conjuncts;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, Scan, visit_expression};
+use crate::tree::logical::{ColumnId, Scan, is_immutable, visit_expression};
 use crate::tree::physical::PushedTerm;
 
 impl Lowering {
@@ -116,6 +117,11 @@ fn is_alike(a: &SqlType, b: &SqlType) -> bool {
 
 /// Whether a value is the same for all rows of a scan, and can neither fail nor warn.
 fn is_fixed(value: &Expression, scan: &Scan) -> bool {
+    // Constants, such as DATE'2024-01-31' + INTERVAL 1 DAY: the value itself shows that nothing fails.
+    let is_value = || known_value(value, &[], SqlMode::DEFAULT).is_some_and(|it| !it.is_null());
+    if is_immutable(value) && is_value() {
+        return true;
+    }
     let mut fixed = true;
     visit_expression(value, &mut |inner| {
         fixed &= match &inner.kind {

@@ -148,7 +148,7 @@ impl BulkTree {
         }
         let bytes = self.rows.memory();
         if self.is_sorted && bytes >= self.limits.step {
-            self.write_blocks(true)?;
+            self.write_step()?;
         } else if !self.is_sorted && bytes >= self.limits.run {
             self.sort();
             self.write_blocks(false)?;
@@ -160,6 +160,16 @@ impl BulkTree {
     /// Number of rows that are not in a block yet.
     pub(super) fn pending(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Writes pending rows, which are in key order and many. Rows that have much in common may be too few to fill a
+    /// block, and yet more than the memory holds.
+    fn write_step(&mut self) -> Result<()> {
+        self.write_blocks(true)?;
+        if self.rows.memory() >= self.limits.step {
+            self.write_blocks(false)?;
+        }
+        Ok(())
     }
 
     /// Writes pending rows, which are in key order.
@@ -250,7 +260,7 @@ impl BulkTree {
                 sources.swap_remove(first);
             }
             if self.rows.memory() >= self.limits.step {
-                self.write_blocks(true)?;
+                self.write_step()?;
             }
         }
         self.write_blocks(false)

@@ -10,6 +10,7 @@
 //! | any | [`TempTable::scan`]: every row, in batches, by several workers, as often as wanted |
 //! | hash | [`TempTable::partitions`]: one [`Partition`] at a time, rows of one key together: [`Partition::groups`] |
 //! | hash | [`TempTable::join_index`]: the whole table as one index, while it fits in memory |
+//! | hash | [`TempTable::into_keyed_rows`]: lookups of a few keys at a time, in memory or out of it |
 //! | hash | [`PartitionQueue::pairs`]: two tables partitioned alike, one [`JoinPair`] at a time, for joins that overflow |
 //! | ordered | [`TempTable::sorted`]: all rows in order, or the range that LIMIT and OFFSET name |
 //!
@@ -26,6 +27,7 @@ mod context;
 mod dense;
 mod distinct_rows;
 mod group_index;
+mod keyed_rows;
 mod known_values;
 mod other_engine;
 mod partition;
@@ -50,6 +52,7 @@ pub(crate) use rows::{View, hash_bytes};
 pub use context::{HashFunction, OverflowPolicy, Resources, TempTableContext, TempTableOptions};
 pub use distinct_rows::DistinctRows;
 pub use group_index::{GroupIndex, Groups};
+pub use keyed_rows::KeyedRows;
 pub use other_engine::{
     InternalScan, InternalTable, InternalTableEngine, InternalTableRecord, InternalTableSpec,
 };

@@ -266,7 +266,7 @@ impl Parser<'_> {
     pub(crate) fn limit_number(&mut self) -> Result<Expr> {
         match self.kind() {
             Kind::Parameter => self.prefix(),
-            Kind::Integer | Kind::Hex => self.unsigned().map(build::number),
+            Kind::Integer => self.unsigned().map(build::number),
             _ => self.fail(),
         }
     }

@@ -19,6 +19,7 @@ use crate::decimal::native::max_unscaled_i128;
 use crate::decimal::{pow10_i128, rescale_i128, rescale_i256};
 use crate::error::{Result, codes};
 use crate::sql_type::{PhysicalType, SqlType, TypeKind};
+use crate::temporal::Displayed;
 use crate::value::Value;
 
 /// Converts every value of an array, as CAST does.
@@ -281,6 +282,23 @@ fn checked_unary<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(
 /// A value of a physical type other than Bytes.
 pub(super) type Native = Datum<'static>;
 
+/// The temporal value that a text was displayed from, and its type; a text of another form is a plain one.
+fn displayed<'a>(text: &'a [u8], ty: &SqlType) -> (Datum<'a>, SqlType) {
+    let temporal = |kind, decimals, value| (Datum::Int(value), SqlType::temporal(kind, decimals));
+    match Displayed::read(text) {
+        Some(Displayed::Date(date)) => temporal(TypeKind::Date, 0, date.pack()),
+        Some(Displayed::DateTime(value)) => temporal(TypeKind::DateTime, 6, value.pack()),
+        Some(Displayed::Time(micros)) => temporal(TypeKind::Time, 6, micros),
+        None => {
+            let plain = SqlType {
+                temporal_text: false,
+                ..ty.clone()
+            };
+            (Datum::Bytes(text), plain)
+        }
+    }
+}
+
 /// Casts one value to a type whose physical type is not Bytes.
 fn cast_datum(
     datum: Datum<'_>,
@@ -289,15 +307,11 @@ fn cast_datum(
     context: &CastContext<'_>,
 ) -> Result<Option<Native>> {
     if from.temporal_text
-        && to.is_numeric()
+        && (to.is_numeric() || to.is_temporal())
         && let Datum::Bytes(text) = datum
     {
-        let number = temporal::text_as_number(text);
-        let plain = SqlType {
-            temporal_text: false,
-            ..from.clone()
-        };
-        return cast_datum(Datum::Bytes(&number), &plain, to, context);
+        let (datum, ty) = displayed(text, from);
+        return cast_datum(datum, &ty, to, context);
     }
     Ok(match to.kind {
         TypeKind::Null => None,

@@ -34,7 +34,7 @@ pub use totality::{MAX_ALLOWED_PACKET_MIN, is_total_cast};
 use crate::diagnostics::Diagnostics;
 use crate::error::codes;
 use crate::sql_mode::SqlMode;
-use crate::temporal::{DateTime, TimeZone};
+use crate::temporal::{DateTime, MICROS_PER_DAY, TimeZone};
 
 /// Context of a conversion: the parts of the statement and session that it depends on.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +92,24 @@ impl CastContext<'_> {
     pub(crate) fn warn_text(&self, text: &str) {
         self.diagnostics
             .warn_with(|| codes::ER_UNKNOWN_ERROR.with(&[&text]));
+    }
+
+    /// A TIME as a DATE: of a time of day the statement's day, of any other one the day of the statement's time and that
+    /// time together, as in MySQL.
+    pub fn date_of_time(&self, micros: i64) -> Option<DateTime> {
+        if (0..MICROS_PER_DAY).contains(&micros) {
+            return Some(self.now.at_midnight());
+        }
+        DateTime::from_micros(i128::from(self.now.to_micros()) + i128::from(micros))
+    }
+
+    /// A TIME on the statement's day.
+    pub fn datetime_of_time(&self, micros: i64) -> Option<DateTime> {
+        let day = self.now.at_midnight();
+        if (0..MICROS_PER_DAY).contains(&micros) {
+            return Some(day.with_time_of_day(micros));
+        }
+        DateTime::from_micros(i128::from(day.to_micros()) + i128::from(micros))
     }
 
     pub(crate) fn truncates_fractions(&self) -> bool {

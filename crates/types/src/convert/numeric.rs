@@ -2,7 +2,6 @@
 
 use super::number::{parse_double, parse_integer, round_half_even};
 use super::source::Datum;
-use super::temporal::date_of_time;
 use super::{CastContext, shown};
 use crate::decimal::convert::i128_to_f64;
 use crate::decimal::{Decimal, parse_decimal};
@@ -237,7 +236,9 @@ pub(super) fn to_decimal(
 pub(super) fn to_year(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_>) -> Option<u64> {
     let number = match datum {
         Datum::Int(micros) if from.kind == TypeKind::Time => {
-            return date_of_time(micros, context).map(|date| u64::from(date.year));
+            return context
+                .date_of_time(micros)
+                .map(|date| u64::from(date.year));
         }
         Datum::Int(packed) if from.is_temporal() => i64::from(DateTime::unpack(packed).year),
         Datum::Bytes(bytes) if from.kind != TypeKind::Json => {

@@ -10,8 +10,8 @@ use crate::json::{JsonScalar, scalar_of};
 use crate::sql_type::{SqlType, TypeKind};
 use crate::temporal::number::NumberParts;
 use crate::temporal::{
-    DateRules, DateTime, MICROS_PER_DAY, ParsedDateTime, ParsedTime, TemporalError, parse_datetime,
-    parse_time, time_with_fraction,
+    DateRules, DateTime, ParsedDateTime, ParsedTime, TemporalError, parse_datetime, parse_time,
+    time_with_fraction,
 };
 
 /// The text of a value, for messages.
@@ -19,15 +19,6 @@ pub(super) fn text_of(datum: Datum<'_>, from: &SqlType) -> Vec<u8> {
     let mut out = Vec::new();
     append_text(&mut out, datum, from);
     out
-}
-
-/// The digits of a date or time in a text, without delimiters.
-pub(super) fn text_as_number(text: &[u8]) -> Vec<u8> {
-    let (sign, rest) = text.split_at(usize::from(text.first() == Some(&b'-')));
-    let digits = rest
-        .iter()
-        .filter(|byte| byte.is_ascii_digit() || **byte == b'.');
-    sign.iter().chain(digits).copied().collect()
 }
 
 /// The parts of a number that a date or time is read from.
@@ -79,25 +70,6 @@ pub(super) fn json_text<'a>(datum: Datum<'a>, from: &SqlType) -> Option<Cow<'a, 
     }
 }
 
-/// A TIME as a DATE: of a time of day the statement's day, of any other one the day of the statement's time and that
-/// time together, as in MySQL.
-pub(super) fn date_of_time(micros: i64, context: &CastContext<'_>) -> Option<DateTime> {
-    let now = context.now;
-    if (0..MICROS_PER_DAY).contains(&micros) {
-        return Some(now.at_midnight());
-    }
-    DateTime::from_micros(i128::from(now.to_micros()) + i128::from(micros))
-}
-
-/// A TIME on the statement's day.
-pub(super) fn datetime_of_time(micros: i64, context: &CastContext<'_>) -> Option<DateTime> {
-    let day = context.now.at_midnight();
-    if (0..MICROS_PER_DAY).contains(&micros) {
-        return Some(day.with_time_of_day(micros));
-    }
-    DateTime::from_micros(i128::from(day.to_micros()) + i128::from(micros))
-}
-
 /// CAST(... AS DATE), DATETIME or TIMESTAMP: the packed value; `None` is NULL, with a warning.
 pub(super) fn to_datetime(
     datum: Datum<'_>,
@@ -124,9 +96,9 @@ pub(super) fn to_datetime(
             local_value(&parsed, context)
         }
         Datum::Int(micros) if from.kind == TypeKind::Time && is_date => {
-            date_of_time(micros, context)
+            context.date_of_time(micros)
         }
-        Datum::Int(micros) if from.kind == TypeKind::Time => datetime_of_time(micros, context),
+        Datum::Int(micros) if from.kind == TypeKind::Time => context.datetime_of_time(micros),
         Datum::Int(packed) if from.is_temporal() => {
             let value = DateTime::unpack(packed);
             if value
@@ -191,11 +163,6 @@ pub(super) fn to_datetime(
     value.map(DateTime::pack)
 }
 
-/// Whether the text of a temporal value is that of a date: `2002-03-04`.
-fn is_date_text(text: &[u8]) -> bool {
-    text.len() == "2002-03-04".len() && text[4] == b'-' && text[7] == b'-'
-}
-
 fn number_to_datetime(
     datum: Datum<'_>,
     rules: DateRules,
@@ -227,8 +194,6 @@ pub(super) fn to_time(
         // A year has no time of day either.
         Datum::Int(_) | Datum::UInt(_) if matches!(from.kind, TypeKind::Date | TypeKind::Year) => 0,
         Datum::Int(packed) if from.is_temporal() => DateTime::unpack(packed).time_of_day(),
-        // The text of a date, which has no time of day.
-        Datum::Bytes(text) if from.temporal_text && is_date_text(text) => 0,
         Datum::Bytes(bytes) => match parse_time(bytes, truncate) {
             Ok(parsed) => {
                 if parsed.truncated || parsed.out_of_range {

@@ -312,6 +312,7 @@ codes! {
     ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN = (1906, "HY000", "The value specified for generated column '{}' in table '{}' has been ignored");
     ER_FK_DEPTH_EXCEEDED = (3008, "HY000", "Foreign key cascade delete/update exceeds max depth of {}.");
     ER_EXPLAIN_NOT_SUPPORTED = (3012, "HY000", "EXPLAIN FOR CONNECTION command is supported only for SELECT/UPDATE/INSERT/DELETE/REPLACE");
+    ER_INVALID_FIELD_SIZE = (3013, "HY000", "Invalid size for column '{}'.");
     ER_INVALID_ARGUMENT_FOR_LOGARITHM = (3020, "2201E", "Invalid argument for logarithm");
     ER_QUERY_TIMEOUT = (3024, "HY000", "Query execution was interrupted, maximum statement execution time exceeded");
     ER_AGGREGATE_ORDER_FOR_UNION = (3028, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT");

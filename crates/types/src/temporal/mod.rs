@@ -5,13 +5,15 @@
 //! number. TIME is a signed count of microseconds. See the manual, "Date and Time Data Types".
 //!
 //! * [`calendar`]: day numbers, weeks, month lengths
-//! * [`parse`]: text to values; [`number`]: numbers to values and back; [`mod@format`]: values to text
+//! * [`parse`]: text to values; [`number`]: numbers to values and back; [`mod@format`]: values to text;
+//!   [`displayed`]: these texts to the same values
 //! * [`interval`]: `INTERVAL` units, adding them, differences
 //! * [`zone`]: time zones and Unix time
 //! * [`locale`]: names of days and months
 //! * [`pattern`]: the format strings of DATE_FORMAT and STR_TO_DATE
 
 pub mod calendar;
+pub mod displayed;
 pub mod format;
 pub mod interval;
 pub mod locale;
@@ -24,6 +26,7 @@ pub mod zone;
 
 use crate::sql_mode::SqlMode;
 
+pub use displayed::Displayed;
 pub use format::{append_date, append_datetime, append_time};
 pub use interval::{Interval, IntervalUnit, add_interval, add_interval_to_time, timestamp_diff};
 pub use locale::Locale;

@@ -382,6 +382,22 @@ fn huge_values_end_in_an_answer() {
 }
 
 #[test]
+fn nested_calls_end_at_the_longest_packet() {
+    on_a_small_stack(|session| {
+        for (value, is_null) in [
+            ("HEX(REPEAT('a', 20000000))", "0"),
+            ("HEX(HEX(REPEAT('a', 20000000)))", "1"),
+            ("HEX(HEX(HEX(HEX(HEX(REPEAT('a', 20000000))))))", "1"),
+            ("TO_BASE64(HEX(REPEAT('a', 30000000)))", "1"),
+            ("QUOTE(REPEAT('a', 67108864))", "1"),
+        ] {
+            let sql = format!("SELECT {value} IS NULL");
+            assert_eq!(session.value(&sql), is_null, "{value}");
+        }
+    });
+}
+
+#[test]
 fn word_salad_gives_answers() {
     on_a_small_stack(|session| {
         let (mut random, all) = (Random(1), words());

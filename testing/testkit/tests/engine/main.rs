@@ -35,4 +35,5 @@ mod temp_space;
 mod thread_states;
 mod transaction_state;
 mod user_locks;
+mod work;
 mod workers;

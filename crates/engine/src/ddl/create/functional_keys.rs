@@ -32,11 +32,12 @@ impl Builder<'_> {
             codes::ER_WRONG_USAGE.with(&[&"multi-valued index", &"explicit index order"])
         })?;
         let ty = self.key_expression_type(expression, elements.is_some())?;
+        let expression = self.fixed(expression);
         self.table.columns.push(ColumnDefinition {
             invisible: true,
             generated: Some(GeneratedColumn {
-                expression: Box::new(expression.clone()),
-                text: expression_text::text(expression),
+                text: expression_text::text(&expression),
+                expression: Box::new(expression),
                 stored: false,
                 elements,
             }),

@@ -14,7 +14,7 @@ use crate::catalog::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
     KeyTarget, SECONDARY_ENGINE, TABLE_OPTIONS, TableDefinition,
 };
-use crate::catalog::{engine_limits, expression_text, zoned_default};
+use crate::catalog::{engine_limits, expression_text, fixed_literals, zoned_default};
 use crate::ddl::column_type::{self, DeclaredCollation};
 use crate::ddl::{checks, partitioning};
 use crate::engines::Engine;
@@ -293,9 +293,10 @@ impl Builder<'_> {
                 ColumnAttribute::UniqueKey => keys.push(single_key(KeyKind::Unique, column)),
                 ColumnAttribute::Comment(comment) => new.comment.clone_from(comment),
                 ColumnAttribute::Generated { expr, storage, .. } => {
+                    let expression = self.fixed(expr);
                     new.generated = Some(GeneratedColumn {
-                        expression: Box::new(expr.clone()),
-                        text: expression_text::text(expr),
+                        text: expression_text::text(&expression),
+                        expression: Box::new(expression),
                         stored: *storage == GeneratedStorage::Stored,
                         elements: None,
                     });
@@ -329,6 +330,11 @@ impl Builder<'_> {
         Ok(new)
     }
 
+    /// An expression of the definition with the values that its temporal literals have now.
+    pub(super) fn fixed(&self, expression: &Expr) -> Expr {
+        fixed_literals::fixed(expression, &self.context.options().session)
+    }
+
     /// The default of a column from an expression.
     pub(super) fn default(&self, column: &ColumnDefinition, expr: &Expr) -> Result<ColumnDefault> {
         let invalid = || codes::ER_INVALID_DEFAULT.with(&[&column.name]);
@@ -337,15 +343,18 @@ impl Builder<'_> {
             return Err(disallowed.with(&[&column.name]));
         }
         if let Expr::Nested(inner) = expr {
+            let expression = self.fixed(inner);
             return Ok(ColumnDefault::Expression {
-                expression: inner.clone(),
-                text: expression_text::text(inner),
+                text: expression_text::text(&expression),
+                expression: Box::new(expression),
             });
         }
         if let Some(digits) = expressions::now_digits(expr) {
             ensure(takes_now(&column.ty, digits), invalid)?;
             return Ok(ColumnDefault::Now);
         }
+        // Only an expression in parentheses may depend on the session.
+        ensure(!fixed_literals::has_offset(expr), invalid)?;
         let (value, ty) = expressions::evaluate_in_definition(self.context, expr)?;
         if value.is_null() {
             ensure(column.nullable, invalid)?;
@@ -392,10 +401,11 @@ impl Builder<'_> {
         if self.table.checks.iter().any(taken) {
             return Err(codes::ER_CHECK_CONSTRAINT_DUP_NAME.with(&[&name]));
         }
+        let expression = self.fixed(&check.expr);
         self.table.checks.push(CheckConstraint {
             name,
-            expression: Box::new(check.expr.clone()),
-            text: expression_text::text(&check.expr),
+            text: expression_text::text(&expression),
+            expression: Box::new(expression),
             enforced: check.enforced,
         });
         self.table.checks.sort_by(|a, b| a.name.cmp(&b.name));

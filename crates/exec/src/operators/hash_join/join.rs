@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use mayfly_plan::physical::{JoinKind, TemporaryTable};
-use mayfly_storage::{JoinIndex, PartitionQueue, TempTable};
+use mayfly_storage::{JoinIndex, KeyedRows, PartitionQueue, TempTable};
 use mayfly_types::Result;
 
 use super::side::{BuildFilter, Built, Side, WholeKeys};
@@ -50,6 +50,8 @@ pub(super) enum State {
         rows: u64,
         _tables: (TempTable, TempTable),
     },
+    /// The build side, by a tree of its keys.
+    Keyed(Arc<KeyedRows>),
 }
 
 impl HashJoin {
@@ -155,7 +157,7 @@ impl HashJoin {
     }
 
     /// Prepares the probe side, which streams past an index of the build side if that fits in memory, or goes into a
-    /// table of its own.
+    /// table of its own; in a recursion it streams past a tree of the build side.
     pub(super) fn streaming_or_partitioned(&self, built: Built, run: &RunContext) -> Result<State> {
         self.probe.input.prepare(run)?;
         let index = if self.prefers_partitions(&built, run) {
@@ -168,6 +170,9 @@ impl HashJoin {
                 index: Arc::new(index),
                 _table: built.table,
             },
+            None if self.serves_rounds(&built, run) => {
+                State::Keyed(Arc::new(built.table.into_keyed_rows()?))
+            }
             None => {
                 let probe = (self.probe).fill(&self.temporary, &[], built.asked(), run)?;
                 State::Partitioned {
@@ -177,6 +182,14 @@ impl HashJoin {
                 }
             }
         })
+    }
+
+    /// Whether the build side is worth a tree of its keys: the probe rows are those of a round of a recursion, and fewer
+    /// than the build rows, which would be read again in each round. A measured operator is run once for each round.
+    fn serves_rounds(&self, built: &Built, run: &RunContext) -> bool {
+        run.statement.measures.is_none()
+            && self.probe.input.follows_rounds()
+            && self.probe.input.rows_hint() < built.rows
     }
 
     /// Whether partitioning the probe side too costs less than the cache misses of lookups in an index that is larger

@@ -4,11 +4,13 @@
 //! its index. When it does not fit, the probe side goes into a table too, and the two are joined partition by
 //! partition: rows that may match lie in the same pair of partitions, and rows whose key a filter of the build side's
 //! keys refuses are not written where they would not come out. A pair whose build side is larger than memory, since its
-//! rows are of one key, is joined piece by piece. The probe side is the preserved one, so that every kind of join is
+//! rows are of one key, is joined piece by piece. In a recursion, whose rounds look few keys up in the same build side,
+//! it goes into a tree instead ([`keyed`]). The probe side is the preserved one, so that every kind of join is
 //! decided row by row of it; or the build side is, whose rows are then marked ([`marking`]).
 
 mod cursor;
 mod join;
+mod keyed;
 mod marking;
 mod marks;
 mod null_aware;
@@ -25,6 +27,7 @@ use mayfly_types::{Result, SqlType};
 
 use self::cursor::JoinCursor;
 use self::join::{HashJoin, State};
+use self::keyed::KeyedCursor;
 use self::marking::MarkingJoin;
 use self::side::Side;
 use self::source::Source;
@@ -111,7 +114,9 @@ impl Node for HashJoin {
     fn rows_hint(&self) -> u64 {
         match &*lock(&self.state) {
             State::New | State::Nothing => 0,
-            State::Everything | State::Streaming { .. } => self.probe.input.rows_hint(),
+            State::Everything | State::Streaming { .. } | State::Keyed(_) => {
+                self.probe.input.rows_hint()
+            }
             State::Partitioned { rows, .. } => *rows,
         }
     }
@@ -123,7 +128,9 @@ impl Node for HashJoin {
         match &*lock(&self.state) {
             State::New | State::Nothing => false,
             State::Partitioned { .. } => true,
-            State::Everything | State::Streaming { .. } => self.probe.input.is_unordered(),
+            State::Everything | State::Streaming { .. } | State::Keyed(_) => {
+                self.probe.input.is_unordered()
+            }
         }
     }
 
@@ -131,7 +138,7 @@ impl Node for HashJoin {
         // The recursive table is read once in a query block, so not also by the build side.
         match &*lock(&self.state) {
             State::New | State::Partitioned { .. } => false,
-            State::Nothing | State::Everything | State::Streaming { .. } => {
+            State::Nothing | State::Everything | State::Streaming { .. } | State::Keyed(_) => {
                 self.probe.input.follows_rounds()
             }
         }
@@ -166,6 +173,11 @@ impl Node for HashJoin {
                 queue: queue.clone(),
                 pair: None,
             },
+            State::Keyed(rows) => {
+                let rows = Arc::clone(rows);
+                let input = Arc::clone(&self.probe.input).open(run)?;
+                return Ok(Box::new(KeyedCursor::new(self.clone(), rows, input)));
+            }
         };
         Ok(Box::new(JoinCursor::new(self, source)))
     }

@@ -133,6 +133,7 @@ fn check(name: &str, ty: &SqlType, argument_count: usize, seed: u64) {
         nullable: true,
         constant: None,
         coercibility: Coercibility::Implicit,
+        mixes_integers: false,
     };
     let known = vec![argument; argument_count];
     let signature = function.signature(&known, &session());

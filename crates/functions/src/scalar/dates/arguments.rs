@@ -6,8 +6,8 @@ use mayfly_types::decimal::Decimal;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::number::NumberParts;
 use mayfly_types::temporal::{
-    DateRules, DateTime, IntervalUnit, ParsedTime, TIME_MAX_MICROS, TimeZone, parse_datetime,
-    parse_time, time_with_fraction,
+    DateRules, DateTime, Displayed, IntervalUnit, ParsedTime, TIME_MAX_MICROS, TimeZone,
+    parse_datetime, parse_time, time_with_fraction,
 };
 use mayfly_types::{Result, SqlMode, SqlType, TypeKind, Value};
 
@@ -234,6 +234,8 @@ enum Source<'a> {
     /// TIME
     Micros(Ints<'a>),
     Texts(Texts<'a>),
+    /// Texts that functions returned for a date or time.
+    Displayed(Texts<'a>),
     /// Numbers of [`number_type`], with their scale.
     Numbers(Decimals<'a>, u8),
     /// DOUBLE of [`number_type`].
@@ -258,6 +260,7 @@ impl Source<'_> {
 fn source<'a>(call: &Call<'a>, index: usize) -> Result<Source<'a>> {
     Ok(match call.ty(index) {
         ty if ty.kind == TypeKind::Time => Source::Micros(call.ints(index)?),
+        ty if ty.temporal_text => Source::Displayed(call.texts(index)?),
         ty if ty.is_string() => Source::Texts(call.texts(index)?),
         ty if ty.kind == TypeKind::Decimal => Source::Numbers(call.decimals(index)?, ty.decimals),
         ty if ty.kind == TypeKind::Year => Source::Years(call.uints(index)?),
@@ -358,20 +361,42 @@ impl<'a> DateTimes<'a> {
                 Some(date).filter(|_| self.zero_parts == ZeroParts::Allowed)
             }
             Source::Packed(values) | Source::Micros(values) => {
-                let value = DateTime::unpack(values.get(row)?);
-                if self.zero_parts == ZeroParts::Refused && value.has_zero_part() {
-                    let mut text = Vec::new();
-                    mayfly_types::temporal::append_date(&mut text, value.pack());
-                    warn_incorrect("datetime", &text, self.context);
-                    return None;
+                self.with_parts(DateTime::unpack(values.get(row)?))
+            }
+            Source::Displayed(texts) => {
+                let text = texts.get(row)?;
+                let value = match (Displayed::read(text), self.wanted) {
+                    (None, _) => return self.parse(text),
+                    (Some(Displayed::Date(value) | Displayed::DateTime(value)), _) => Some(value),
+                    (Some(Displayed::Time(micros)), Wanted::Date) => {
+                        self.context.cast("").date_of_time(micros)
+                    }
+                    (Some(Displayed::Time(micros)), Wanted::DateTime) => {
+                        self.context.cast("").datetime_of_time(micros)
+                    }
+                };
+                if value.is_none() {
+                    warn_incorrect("datetime", text, self.context);
                 }
-                Some(value)
+                self.with_parts(value?)
             }
             Source::Texts(texts) => match self.constant {
                 Some(value) => value,
                 None => self.parse(texts.get(row)?),
             },
         }
+    }
+
+    /// A value that is not read from a user's text, if its month and day are accepted.
+    #[inline]
+    fn with_parts(&self, value: DateTime) -> Option<DateTime> {
+        if self.zero_parts == ZeroParts::Refused && value.has_zero_part() {
+            let mut text = Vec::new();
+            mayfly_types::temporal::append_date(&mut text, value.pack());
+            warn_incorrect("datetime", &text, self.context);
+            return None;
+        }
+        Some(value)
     }
 
     fn rules(&self) -> DateRules {
@@ -426,6 +451,19 @@ impl<'a> WholeDates<'a> {
     pub(crate) fn get(&self, row: usize) -> Option<(DateTime, bool)> {
         match self.source {
             Source::Texts(texts) => parse_whole(texts.get(row)?, self.context),
+            Source::Displayed(texts) => {
+                let text = texts.get(row)?;
+                match Displayed::read(text) {
+                    Some(Displayed::Time(micros)) => {
+                        let value = self.context.cast("").datetime_of_time(micros);
+                        if value.is_none() {
+                            warn_incorrect("datetime", text, self.context);
+                        }
+                        Some((value?, false))
+                    }
+                    _ => parse_whole(text, self.context),
+                }
+            }
             Source::Numbers(..) | Source::Doubles(_) => {
                 let number = self.source.number(row)?;
                 let rules = DateRules {
@@ -564,6 +602,16 @@ impl<'a> Temporals<'a> {
                 Some(Temporal::DateTime(value))
             }
             Source::Micros(values) => values.get(row).map(Temporal::Time),
+            Source::Displayed(texts) => {
+                let text = texts.get(row)?;
+                match Displayed::read(text) {
+                    Some(Displayed::Date(value) | Displayed::DateTime(value)) => {
+                        Some(Temporal::DateTime(value))
+                    }
+                    Some(Displayed::Time(micros)) => Some(Temporal::Time(micros)),
+                    None => self.parse(text),
+                }
+            }
             // A year has no time of day.
             Source::Years(years) => years.get(row).map(|_| Temporal::Time(0)),
             Source::Numbers(..) | Source::Doubles(_) => {

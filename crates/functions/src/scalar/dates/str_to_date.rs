@@ -11,8 +11,8 @@ use crate::scalar::Row;
 use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
-pub(crate) const FUNCTIONS: &[Row] =
-    &[Row::new(&["str_to_date"], 2..=2, signature, evaluate).with(&[Fact::StopsAtNull])];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["str_to_date"], 2..=2, signature, evaluate)
+    .with(&[Fact::StopsAtNull, Fact::TypedByFormat])];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts_or_null(match binding.arguments[1].constant {

@@ -14,7 +14,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["bit_count"], 1..=1, signature
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let ty = match binding.arguments[0].ty {
         ty if ty.is_binary_string() => ty.clone(),
-        ty => numeric::integer_argument(ty),
+        _ => numeric::bits_argument(&binding.arguments[0]),
     };
     let result = derive::bigint_of_width(21);
     Ok(Signature::new(vec![ty], result, binding.any_nullable()))

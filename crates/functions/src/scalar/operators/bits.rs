@@ -55,7 +55,7 @@ fn works_on_bytes(arguments: &[Argument<'_>]) -> bool {
 }
 
 fn integer_signature(binding: &Binding<'_>) -> Signature {
-    let types = binding.each(|argument| numeric::integer_argument(argument.ty));
+    let types = binding.each(numeric::bits_argument);
     Signature::new(types, derive::unsigned_bigint(), binding.any_nullable())
 }
 

@@ -69,6 +69,15 @@ pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
     }
 }
 
+/// The type to convert an operand to where its 64 bits are wanted.
+pub(crate) fn bits_argument(argument: &Argument<'_>) -> SqlType {
+    match argument.mixes_integers {
+        // The bits of any of the values are those of the number itself.
+        true => argument.ty.clone(),
+        false => integer_argument(argument.ty),
+    }
+}
+
 /// The type of an argument where an integer is expected: its integer type, or else BIGINT.
 pub(crate) fn integer_or_bigint(argument: &Argument<'_>) -> SqlType {
     if is_integer(argument.ty) {

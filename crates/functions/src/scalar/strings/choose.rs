@@ -7,10 +7,13 @@ use mayfly_types::{Result, SqlType};
 
 use crate::scalar::Row;
 use crate::scalar::facts::Fact;
-use crate::{Binding, Call, Signature, derive, input, output};
+use crate::scalar::operators::numeric;
+use crate::{Argument, Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["elt"], 2..=usize::MAX, elt_signature, elt).lazy(is_next),
+    Row::new(&["elt"], 2..=usize::MAX, elt_signature, elt)
+        .with(&[Fact::Elt])
+        .lazy(is_next),
     Row::new(&["make_set"], 2..=usize::MAX, make_set_signature, make_set).lazy(has_next),
     Row::new(&["export_set"], 3..=5, export_set_signature, export_set).with(&[Fact::StopsAtNull]),
 ];
@@ -19,6 +22,14 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 fn lengths(binding: &Binding<'_>) -> impl Iterator<Item = u64> {
     let arguments = binding.arguments.iter();
     arguments.map(|argument| derive::character_length(argument.ty))
+}
+
+/// The type that a number whose bits are read is converted to.
+fn bits_type(argument: &Argument<'_>) -> SqlType {
+    match argument.mixes_integers {
+        true => numeric::bits_argument(argument),
+        false => SqlType::bigint(),
+    }
 }
 
 fn elt_signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -51,7 +62,9 @@ fn make_set_signature(binding: &Binding<'_>) -> Result<Signature> {
     let texts = binding.part(1..);
     let characters = lengths(&texts).map(|length| length + 1).sum::<u64>() - 1;
     let mut signature = texts.collated_text(characters, binding.any_nullable())?;
-    signature.arguments.insert(0, SqlType::bigint());
+    signature
+        .arguments
+        .insert(0, bits_type(&binding.arguments[0]));
     Ok(signature)
 }
 
@@ -98,7 +111,9 @@ fn export_set_signature(binding: &Binding<'_>) -> Result<Signature> {
     let characters = count * longest + (count - 1) * separator;
     let texts = binding.part(1..binding.arguments.len().min(4));
     let mut signature = texts.collated_text(characters, binding.any_nullable())?;
-    signature.arguments.insert(0, SqlType::bigint());
+    signature
+        .arguments
+        .insert(0, bits_type(&binding.arguments[0]));
     if binding.arguments.len() == 5 {
         signature.arguments.push(SqlType::bigint());
     }

@@ -29,7 +29,7 @@ fn hex_signature(binding: &Binding<'_>) -> Result<Signature> {
         let characters = derive::character_length(&ty) * 2;
         (ty, characters)
     } else {
-        (numeric::integer_argument(ty), 16)
+        (numeric::bits_argument(&binding.arguments[0]), 16)
     };
     let result = binding.string(characters);
     // A text may be too long.

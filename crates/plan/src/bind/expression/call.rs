@@ -11,6 +11,7 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::aggregate::has_aggregates;
 use super::plain;
+use crate::access::constant::known_value;
 use crate::bind::binder::Binder;
 use crate::bind::block::same_name;
 use crate::bind::literal::{null, string, word};
@@ -87,6 +88,13 @@ impl Binder<'_> {
         {
             self.read_constants(path);
             has_path = is_constant(path);
+        }
+        if function.has(Fact::TypedByFormat)
+            && let Some(format) = bound.get_mut(1)
+            && format.as_literal().is_none()
+            && let Some(value) = known_value(format, &[], self.options.session.sql_mode)
+        {
+            format.kind = ExpressionKind::Literal(value);
         }
         // Collations that cannot be combined come before it.
         let call = self.call_function(name, function, bound)?;
@@ -387,7 +395,12 @@ impl Binder<'_> {
             cast_exactly
         };
         let arguments = arguments
-            .map(|(value, wanted)| convert(value, wanted))
+            .map(
+                |(value, wanted)| match wanted.is_numeric() && value.ty.is_string() {
+                    true => convert(numbers::choice_as_number(value), wanted),
+                    false => convert(value, wanted),
+                },
+            )
             .collect();
         Ok(Expression::call(function, arguments, signature))
     }

@@ -8,8 +8,10 @@ use mayfly_types::{Result, SqlType, TypeKind};
 
 use crate::bind::binder::Binder;
 use crate::bind::comparison::{dates_as_texts, documents_as_scalars};
+use crate::bind::numbers::{choice_as_number, may_be_hexadecimal};
 use crate::bind::types::{as_predicate, as_value, cast, cast_exactly, choice_type, is_null, not};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{expression_is_volatile, has_subquery, is_immutable};
 
 impl Binder<'_> {
     pub(super) fn bind_case(
@@ -66,7 +68,7 @@ impl Binder<'_> {
         if condition.ty.kind == TypeKind::Json {
             condition = cast(condition, &SqlType::double());
         }
-        Ok(as_predicate(condition))
+        Ok(as_predicate(choice_as_number(condition)))
     }
 
     pub(super) fn bind_if(
@@ -129,7 +131,12 @@ impl Binder<'_> {
             }
             Ok(choice)
         };
-        if is_cheap(&first) {
+        // Hexadecimal literals and constants are recognized by their form.
+        let is_constant_of_form = is_immutable(&first)
+            || may_be_hexadecimal(&first)
+                && !expression_is_volatile(&first)
+                && !has_subquery(&first);
+        if is_cheap(&first) || is_constant_of_form {
             choose(self, first)
         } else {
             self.with_local(first, choose)

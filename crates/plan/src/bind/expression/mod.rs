@@ -23,6 +23,7 @@ use mayfly_types::temporal::DateTime;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, claimed};
+use super::numbers::choice_as_number;
 use super::parameters::parameter_type;
 use super::scope::{Clause, ColumnSlot, Found, Name};
 use super::types::{as_predicate, as_value, cast, compare, is_null, not};
@@ -52,7 +53,7 @@ impl Binder<'_> {
     /// A bound expression as a condition.
     pub(crate) fn as_condition(&mut self, mut predicate: Expression) -> Expression {
         self.infer_parameter(&mut predicate, &SqlType::bigint());
-        as_predicate(predicate)
+        as_predicate(choice_as_number(predicate))
     }
 
     /// Binds the condition of WHERE. Where it must be true, `column IS NULL` finds the zero date in a DATE or DATETIME

@@ -15,7 +15,9 @@ pub use crate::walk::{
     visit_relations_mut,
 };
 pub use columns::{ColumnSet, free_columns, outer_columns, produced};
-pub(crate) use volatility::{expression_is_volatile, has_subquery, is_constant, is_immutable};
+pub(crate) use volatility::{
+    expression_is_volatile, has_subquery, is_constant, is_immutable, needs_today,
+};
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! Volatility of expressions.
 
 use mayfly_functions::scalar::Volatility;
+use mayfly_types::TypeKind;
 
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Relation, visit_expression};
@@ -35,11 +36,29 @@ pub(crate) fn is_constant(expression: &Expression) -> bool {
     expression.columns().is_empty() && !expression_is_volatile(expression)
 }
 
+/// Whether an expression itself makes a date of a time, which is one of the day on which the statement runs.
+pub(crate) fn needs_today(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Cast(inner, _) => {
+            let is_date = matches!(
+                expression.ty.kind,
+                TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Year
+            );
+            is_date && (inner.ty.kind == TypeKind::Time || inner.ty.temporal_text)
+        }
+        ExpressionKind::Call { signature, .. } => {
+            signature.arguments.iter().any(|ty| ty.temporal_text)
+        }
+        _ => false,
+    }
+}
+
 /// Whether an expression is immutable: it can be computed before its statement runs, to the same value each time.
 pub(crate) fn is_immutable(expression: &Expression) -> bool {
     let mut found = false;
     visit_expression(expression, &mut |inner| {
         found |= match &inner.kind {
+            _ if needs_today(inner) => true,
             ExpressionKind::Call { function, .. } => function.volatility() != Volatility::Immutable,
             ExpressionKind::Column(_)
             | ExpressionKind::Parameter(_)

@@ -4,9 +4,7 @@ use super::context::StoreContext;
 use crate::convert::CastContext;
 use crate::convert::shown;
 use crate::convert::source::Datum;
-use crate::convert::temporal::{
-    datetime_of_time, json_text, local_time, local_value, number_parts, text_of,
-};
+use crate::convert::temporal::{json_text, local_time, local_value, number_parts, text_of};
 use crate::diagnostics::Level;
 use crate::error::{Result, codes};
 use crate::sql_type::{SqlType, TypeKind};
@@ -158,7 +156,7 @@ fn read_datetime(
     let datum = json.as_deref().map_or(datum, Datum::Bytes);
     match datum {
         Datum::Int(micros) if from.kind == TypeKind::Time => {
-            let value = datetime_of_time(micros, &context.cast).ok_or(Fault::Range)?;
+            let value = context.cast.datetime_of_time(micros).ok_or(Fault::Range)?;
             Ok((value, None))
         }
         Datum::Int(packed) if from.is_temporal() => {

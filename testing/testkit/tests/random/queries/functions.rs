@@ -150,6 +150,7 @@ fn probed(function: &ScalarFunction) -> Vec<Call> {
             nullable: true,
             constant: None,
             coercibility: Coercibility::Coercible,
+            mixes_integers: false,
         };
         let signature = function.signature(&vec![argument; count], &session).ok();
         let arguments = signature.as_ref().map(|signature| &signature.arguments);
