@@ -2,16 +2,15 @@
 //!
 //! A piece of a scan is a file: its record batches follow each other, and dictionaries may be replaced between them.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader};
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, new_null_array};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Field};
 use mayfly_engine::{
-    Batch, Diagnostics, ProvidedColumn, Result, StatementFiles, TableArguments,
-    TableFunctionContext,
+    Batch, Diagnostics, InputCursor, InputFile, ProvidedColumn, Result, StatementFiles,
+    TableArguments, TableFunctionContext,
 };
 use parking_lot::Mutex;
 
@@ -106,19 +105,20 @@ impl Pieces for Queue {
 
 /// The reader of a file or a stream.
 enum Reader {
-    File(Box<FileReader<BufReader<File>>>),
-    Stream(Box<StreamReader<BufReader<File>>>),
+    File(Box<FileReader<BufReader<InputCursor>>>),
+    Stream(Box<StreamReader<BufReader<InputCursor>>>),
 }
 
 impl Reader {
-    fn new(path: &str, mut file: File) -> Result<Self> {
-        let mut begin = Vec::new();
-        let read = (&mut file).take(MAGIC.len() as u64).read_to_end(&mut begin);
-        let back = read.and_then(|_| file.rewind());
-        back.map_err(|error| damaged(path, error))?;
-        let file = BufReader::new(file);
+    fn new(path: &str, file: InputFile) -> Result<Self> {
+        let read = || {
+            let mut file = BufReader::new(file.cursor(0)?);
+            let begin = file.fill_buf()?;
+            Ok((begin.starts_with(MAGIC), file))
+        };
+        let (is_file, file) = read().map_err(|error: io::Error| damaged(path, error))?;
         let failed = |error: ArrowError| damaged(path, error);
-        Ok(if begin == MAGIC {
+        Ok(if is_file {
             Self::File(Box::new(FileReader::try_new(file, None).map_err(failed)?))
         } else {
             Self::Stream(Box::new(StreamReader::try_new(file, None).map_err(failed)?))

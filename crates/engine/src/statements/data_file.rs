@@ -9,8 +9,8 @@ use mayfly_syntax::ast::{
     DataFile, Expr, Ident, OrderByExpr, Query, Select, SelectItem, SelectModifiers, SetExpr,
     TableAlias, TableFactor, TableWithJoins, Value as Literal,
 };
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Interrupt, Result};
 
 use super::select;
 use crate::binding::{expressions, table_functions};
@@ -49,15 +49,20 @@ pub(super) fn write(
     select::read(context, &planned, |context, reading| {
         while let Some(batch) = reading.next_batch(context)? {
             context.interrupt().check()?;
-            writer.write(&batch)?;
+            ended(context.interrupt(), writer.write(&batch))?;
             written += batch.row_count() as u64;
         }
         found = reading.found_rows();
         Ok(())
     })?;
-    writer.finish()?;
+    ended(context.interrupt(), writer.finish())?;
     context.session.diagnostics.found_rows = found;
     Ok(StatementResult::affected(written).into())
+}
+
+/// A result of writing, in which the end of the statement comes before the error that it became on its way through a library.
+fn ended<T>(interrupt: &Interrupt, written: Result<T>) -> Result<T> {
+    written.map_err(|error| interrupt.check().err().unwrap_or(error))
 }
 
 /// The positions of columns in the rows: 1054 for one that is not there, 1052 for one that is there twice.
