@@ -168,7 +168,7 @@ impl Database {
             }
         }
         let given = options.variables.iter().map(|(name, _)| name.clone());
-        let mut given = given.chain(persisted.all().into_iter().map(|(name, _)| name));
+        let mut given = given.chain(persisted.all().into_keys());
         if !given
             .any(|name| variables::position(&name) == variables::position("remote_file_access"))
         {

@@ -9,6 +9,7 @@ mod chunk;
 mod prune;
 mod schema;
 mod source;
+mod wide;
 
 use std::sync::Arc;
 
@@ -311,7 +312,8 @@ impl Piece for RowGroup {
             match place {
                 Some((array, root)) => {
                     let diagnostics = &self.reading.diagnostics;
-                    guarded(&file.path, || file.values(array, root, diagnostics))
+                    let array = wide::numbers(array, &file.fields[root]);
+                    guarded(&file.path, || file.values(&array, root, diagnostics))
                 }
                 None => Ok(new_null_array(&self.reading.types[*column], rows)),
             }

@@ -21,8 +21,8 @@ use parquet::file::page_index::index_reader::{decode_column_index, decode_offset
 use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::statistics::Statistics;
 
-use super::bloom;
 use super::chunk::{INDEX_MAX, TermColumn, bytes_at};
+use super::{bloom, wide};
 use crate::guard::guarded;
 use crate::terms::Range;
 
@@ -82,7 +82,8 @@ impl<'f> Group<'f> {
     /// The column at a place of the file, and the reader of its statistics; `None` for nested types.
     fn column(&self, place: usize) -> Option<(TermColumn<'f>, StatisticsConverter<'f>)> {
         let field = self.fields.get(place)?;
-        if field.data_type().is_nested() {
+        // The bounds of wide numbers are those of their bytes.
+        if field.data_type().is_nested() || wide::is_wide(field) {
             return None;
         }
         let schema = self.footer.parquet_schema();

@@ -13,6 +13,7 @@ use parquet::basic::{LogicalType, Type as Physical};
 use parquet::schema::types::SchemaDescriptor;
 
 use super::source::Source;
+use super::wide;
 use crate::guard::damaged;
 
 /// Reads the footer of a file: what its reader needs, and the fields that SQL types are found by.
@@ -28,6 +29,7 @@ pub(super) fn footer(path: &str, file: &Source) -> Result<(ArrowReaderMetadata, 
         fields.len() == footer.parquet_schema().root_schema().get_fields().len()
     };
     let metadata = loaded.metadata();
+    let wide = wide::columns(metadata);
     let adapted = |footer: &ArrowReaderMetadata| {
         let schema = Arc::new(adapted(footer.schema(), footer.parquet_schema()));
         let options = ArrowReaderOptions::new().with_schema(schema);
@@ -47,7 +49,10 @@ pub(super) fn footer(path: &str, file: &Source) -> Result<(ArrowReaderMetadata, 
         return Err(damaged(path, "its columns cannot be read"));
     }
     let fields = footer.schema().fields().iter().enumerate();
-    let fields = fields.map(|(root, field)| named(field, root, footer.parquet_schema()));
+    let fields = fields.map(|(root, field)| {
+        let wide = wide::field(field, &wide);
+        wide.unwrap_or_else(|| named(field, root, footer.parquet_schema()))
+    });
     let fields = fields.collect();
     Ok((footer, fields))
 }

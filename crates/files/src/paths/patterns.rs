@@ -136,6 +136,9 @@ mod tests {
         }
         // In time that grows with both, not with the ways to divide them.
         assert!(!matches_all(&["**"; 64], &[".a"; 64]));
-        assert!(!matches_all(&[&["**"; 63][..], &["b"]].concat(), &["a"; 64]));
+        assert!(!matches_all(
+            &[&["**"; 63][..], &["b"]].concat(),
+            &["a"; 64]
+        ));
     }
 }
