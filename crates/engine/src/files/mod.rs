@@ -217,7 +217,7 @@ impl StatementFiles {
         }
     }
 
-    /// The same files, whose objects are accessed with the options of a call.
+    /// These files, whose objects are accessed with the options of a call.
     #[must_use]
     pub fn with_store_options(&self, options: StoreOptions) -> Self {
         Self {

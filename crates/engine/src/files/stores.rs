@@ -182,7 +182,7 @@ impl StatementStores {
         }
     }
 
-    /// The same stores with other options.
+    /// These stores with other options, and nothing that is known of their objects.
     pub(crate) fn with_options(&self, options: StoreOptions) -> Self {
         let access = StoreAccess {
             options,

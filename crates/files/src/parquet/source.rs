@@ -63,7 +63,8 @@ impl Source {
         /// Most footers are smaller.
         const FOOTER: u64 = 64 << 10;
         let length = file.version()?.length;
-        Self::ahead(file, vec![length.saturating_sub(FOOTER)..length])
+        let footer = length.saturating_sub(FOOTER)..length;
+        Self::ahead(file, [footer].into())
     }
 
     /// The bytes of a range.

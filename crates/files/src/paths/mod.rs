@@ -114,9 +114,9 @@ impl Search<'_> {
                 let Some(names) = found.strip_prefix(&directory) else {
                     continue;
                 };
-                let names = names.split('/');
+                let mut names = names.split('/');
                 let is_hidden = names.clone().any(|name| name.starts_with(['.', '_']));
-                if !is_hidden && names.last().is_some_and(|name| (self.is_data)(name)) {
+                if !is_hidden && names.next_back().is_some_and(|name| (self.is_data)(name)) {
                     push(paths, found)?;
                 }
             }
