@@ -11,16 +11,45 @@ import mayfly
 SHOWN_AFTER, SHOWN_EVERY = 2.0, 0.25
 
 
-class Progress:
-    """A line on a terminal's standard error that says how far a statement is, while the block runs."""
+class Line:
+    """The last line of a terminal's standard error."""
 
-    def __init__(self, connection, stream=None):
-        self.connection, self.stream = connection, stream or sys.stderr
+    def __init__(self, stream=None):
+        self.stream = stream or sys.stderr
+        self.is_there = self.stream.isatty()
+
+    def show(self, text):
+        self.stream.write(f"\r\x1b[K{text}")
+        self.stream.flush()
+
+
+class Output:
+    """The output of a notebook's cell: a line in it, which each text replaces."""
+
+    is_there = True
+
+    def __init__(self):
+        self.handle = None
+
+    def show(self, text):
+        from IPython.display import Pretty, display
+
+        if self.handle is None:
+            self.handle = display(Pretty(text), display_id=True)
+        else:
+            self.handle.update(Pretty(text))
+
+
+class Progress:
+    """Says how far a statement is, while the block runs."""
+
+    def __init__(self, connection, shown):
+        self.connection, self.shown = connection, shown
         self.ended = threading.Event()
         self.thread = None
 
     def __enter__(self):
-        if self.stream.isatty():
+        if self.shown.is_there:
             self.thread = threading.Thread(target=self._show, daemon=True)
             self.thread.start()
         return self
@@ -35,12 +64,10 @@ class Progress:
         while not self.ended.wait(wait):
             read, expected = self.connection.progress
             part = f" of {expected:,} ({min(read / expected, 1):.0%})" if expected else ""
-            self.stream.write(f"\r\x1b[K{read:,} rows{part} read, {time.monotonic() - began:.0f} s")
-            self.stream.flush()
+            self.shown.show(f"{read:,} rows{part} read, {time.monotonic() - began:.0f} s")
             wait, shown = SHOWN_EVERY, True
         if shown:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
+            self.shown.show("")
 
 
 def _magics():
@@ -90,7 +117,8 @@ def _magics():
         def _run(self, text, scope):
             # The statement sees the variables of the notebook as globals of the code that runs it.
             names = {"cursor": self.connection.cursor(), "text": text}
-            with Progress(self.connection):
+            # Notebooks have a kernel, and no terminal.
+            with Progress(self.connection, Output() if hasattr(self.shell, "kernel") else Line()):
                 exec("cursor.execute(text)", scope | {}, names)  # noqa: S102
                 cursor = names["cursor"]
                 return cursor.df() if cursor.description else None

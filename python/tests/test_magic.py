@@ -56,12 +56,28 @@ def test_progress_is_shown_on_terminals_alone(con, monkeypatch):
     monkeypatch.setattr(_magic, "SHOWN_AFTER", 0.1)
     monkeypatch.setattr(_magic, "SHOWN_EVERY", 0.05)
     terminal, file = Terminal(), io.StringIO()
-    with _magic.Progress(con, terminal), _magic.Progress(con, file):
+    with _magic.Progress(con, _magic.Line(terminal)), _magic.Progress(con, _magic.Line(file)):
         con.execute("SELECT SLEEP(0.3)")
     assert "rows" in terminal.getvalue() and terminal.getvalue().endswith("\r\x1b[K")
     assert file.getvalue() == ""
     quick = Terminal()
-    with _magic.Progress(con, quick):
+    with _magic.Progress(con, _magic.Line(quick)):
         con.execute("SELECT 1")
     assert quick.getvalue() == ""
     time.sleep(0.1)
+
+
+def test_progress_in_a_notebook_is_a_line_of_the_output(shell, monkeypatch):
+    """As a kernel of Jupyter shows it: one line that is replaced, and empty in the end."""
+    monkeypatch.setattr(_magic, "SHOWN_AFTER", 0.1)
+    monkeypatch.setattr(_magic, "SHOWN_EVERY", 0.05)
+    monkeypatch.setattr(type(shell), "kernel", object(), raising=False)
+    published = []
+    monkeypatch.setattr(
+        shell.display_pub, "publish", lambda data, *_, transient=None, update=False, **__: published.append((data["text/plain"], transient, update))
+    )
+    assert shell.run_cell_magic("sql", "", "SELECT SLEEP(0.3) AS a")["a"].tolist() == [0]
+    texts, places, updates = zip(*published)
+    assert "rows" in texts[0] and texts[-1] == "" and len(texts) > 2
+    assert len({place["display_id"] for place in places}) == 1
+    assert updates[0] is False and all(updates[1:])

@@ -42,6 +42,7 @@ mod server_facts;
 mod session;
 mod spool;
 mod statement_cache;
+mod statement_memory;
 mod statement_options;
 mod statements;
 mod status;
@@ -66,7 +67,7 @@ pub use self::catalog::provider::{
 };
 pub use self::catalog::stored_functions::{FunctionBody, FunctionDefinition, FunctionWork};
 pub use self::catalog::table_functions::{
-    StatementMemory, TableArguments, TableFunction, TableFunctionContext, TypeSampling,
+    TableArguments, TableFunction, TableFunctionContext, TypeSampling,
 };
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
@@ -75,7 +76,11 @@ pub use self::client::{
 pub use self::connections::ConnectionError;
 pub use self::convert::value_at;
 pub use self::database::Database;
-pub use self::files::{DirectoryEntry, NewDirectory, NewFile, StatementFiles, write_error};
+pub use self::files::{
+    DirectoryEntry, FileVersion, InputCursor, InputFile, ListedObject, NewDirectory, NewFile,
+    NewObject, ObjectStores, StatementFiles, StoreAccess, StoreOptions, StoredObject, shown_path,
+    url_scheme, write_error,
+};
 pub use self::options::{
     BackgroundErrors, Clock, DatabaseOptions, Defaults, FileAccess, HashMode, LogFiles, Randomness,
     SystemClock, SystemLogFiles, SystemRandomness,
@@ -84,6 +89,7 @@ pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSum
 pub use self::session::{
     Command, InitConnectFailed, KeptMemory, LocalFiles, Session, SessionState, StateChanges,
 };
+pub use self::statement_memory::StatementMemory;
 pub use self::statement_options::ClientLimits;
 pub use self::variables::{is_system_variable, variables_without_effect};
 pub use crate::connections::{

@@ -1,6 +1,5 @@
 //! The columns of a table of several files, whose types are those of all files.
 
-use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::ArrayRef;
@@ -10,8 +9,8 @@ use arrow_array::types::{
 };
 use arrow_schema::{DataType, Field, TimeUnit};
 use mayfly_engine::{
-    Diagnostics, Level, PhysicalType, ProvidedColumn, Result, SqlType, TableArguments,
-    TableFunctionContext, arrow_in, codes,
+    Diagnostics, InputFile, Level, PhysicalType, ProvidedColumn, Result, SqlType, TableArguments,
+    TableFunctionContext, arrow_in, codes, url_scheme,
 };
 
 use crate::guard::{damaged, guarded};
@@ -74,17 +73,25 @@ pub(crate) fn open<T>(
     files: &[DataFile],
     arguments: &mut TableArguments,
     context: &TableFunctionContext,
-    read: impl Fn(&str, File) -> Result<(Vec<Field>, T)>,
-) -> Result<(Vec<ProvidedColumn>, Vec<Opened<T>>)> {
+    read: impl Fn(&str, InputFile) -> Result<(Vec<Field>, T)> + Sync,
+) -> Result<(Vec<ProvidedColumn>, Vec<Opened<T>>)>
+where
+    T: Send,
+{
     let by_name = arguments.flag("union_by_name")?.unwrap_or(false);
     let mut columns = Columns::new(by_name);
     let mut opened = Vec::with_capacity(files.len());
-    for DataFile { path, .. } in files {
+    let read = |path: &str| {
         context.interrupt.check()?;
         let file = context.files.open(path)?;
-        let (fields, content) = guarded(path, || read(path, file))?;
-        columns.add(path, &fields, &context.diagnostics)?;
-        opened.push((path, fields, content));
+        guarded(path, || read(path, file))
+    };
+    for files in files.chunks(REQUESTS) {
+        for (DataFile { path, .. }, read) in files.iter().zip(read_together(files, &read)) {
+            let (fields, content) = read?;
+            columns.add(path, &fields, &context.diagnostics)?;
+            opened.push((path, fields, content));
+        }
     }
     let columns = columns.columns;
     let opened = opened.into_iter().map(|(path, fields, content)| Opened {
@@ -96,6 +103,29 @@ pub(crate) fn open<T>(
     });
     let opened = opened.collect();
     Ok((columns, opened))
+}
+
+/// Objects that are looked at together: a thread waits for each.
+const REQUESTS: usize = 16;
+
+/// Reads some files: one after another, or objects of a store together.
+fn read_together<T: Send>(
+    files: &[DataFile],
+    read: &(impl Fn(&str) -> Result<T> + Sync),
+) -> Vec<Result<T>> {
+    let are_remote = files.iter().all(|file| url_scheme(&file.path).is_some());
+    if !are_remote || files.len() == 1 {
+        return files.iter().map(|file| read(&file.path)).collect();
+    }
+    std::thread::scope(|scope| {
+        let threads = files.iter().map(|file| scope.spawn(|| read(&file.path)));
+        let threads: Vec<_> = threads.collect();
+        let joined = threads.into_iter().map(|thread| match thread.join() {
+            Ok(read) => read,
+            Err(payload) => std::panic::resume_unwind(payload),
+        });
+        joined.collect()
+    })
 }
 
 /// The types of the columns' arrays.

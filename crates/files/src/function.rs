@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use mayfly_engine::{Result, TableArguments, TableFunction, TableFunctionContext, TableProvider};
+use mayfly_engine::{
+    Result, TableArguments, TableFunction, TableFunctionContext, TableProvider, shown_path,
+};
 
 use crate::guard::damaged;
 use crate::paths::{DataFile, Found, Search};
-use crate::table::{FileTable, Format};
+use crate::stores;
+use crate::table::{FileTable, Format, ended};
 use crate::text::input::{Encoding, Input};
 use crate::{arrow, csv, excel, json, parquet};
 
@@ -54,8 +57,9 @@ pub(crate) const FORMATS: &[FileFormat] = &[
     },
     FileFormat {
         function: "read_excel",
-        endings: &["xlsx", "xlsm", "xlsb", "ods"],
-        begin: &[b"PK\x03\x04"],
+        // What the old format has is said by its reader.
+        endings: &["xlsx", "xlsm", "xlsb", "ods", "xls"],
+        begin: &[b"PK\x03\x04", excel::OLD],
         open: excel::open,
     },
 ];
@@ -76,6 +80,7 @@ const COMPRESSIONS: &[&str] = &["gz", "zst"];
 
 /// The format of a file's name.
 fn by_name(path: &str) -> Option<&'static FileFormat> {
+    let path = shown_path(path);
     let mut parts = path.rsplit('.');
     let mut ending = parts.next()?.to_ascii_lowercase();
     if COMPRESSIONS.contains(&ending.as_str()) {
@@ -97,6 +102,19 @@ impl TableFunction for ReadFiles {
         context: &TableFunctionContext,
     ) -> Result<Arc<dyn TableProvider>> {
         let patterns = arguments.texts()?;
+        let mut context = context.clone();
+        context.files = stores::with_options(&context.files, &patterns, &mut arguments)?;
+        ended(&context.interrupt, self.open(patterns, arguments, &context))
+    }
+}
+
+impl ReadFiles {
+    fn open(
+        &self,
+        patterns: Vec<String>,
+        mut arguments: TableArguments,
+        context: &TableFunctionContext,
+    ) -> Result<Arc<dyn TableProvider>> {
         let hive = arguments.flag("hive_partitioning")?;
         let filename = arguments.flag("filename")?.unwrap_or(false);
         let is_data = |name: &str| match self.0 {
@@ -119,7 +137,9 @@ impl TableFunction for ReadFiles {
         };
         let open = (format.open)(&files, &mut arguments, context)?;
         arguments.end()?;
-        Ok(Arc::new(FileTable::new(open, files, keys, filename)?))
+        let interrupt = context.interrupt.clone();
+        let table = FileTable::new(open, files, keys, filename, interrupt)?;
+        Ok(Arc::new(table))
     }
 }
 
@@ -162,7 +182,9 @@ fn of_files(files: &[DataFile], context: &TableFunctionContext) -> Result<&'stat
                     &file.path,
                     format!(
                         "it is read by {}, and '{}' by {}",
-                        format.function, files[0].path, known.function
+                        format.function,
+                        shown_path(&files[0].path),
+                        known.function
                     ),
                 ));
             }

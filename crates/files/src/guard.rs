@@ -3,11 +3,11 @@
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mayfly_engine::{Error, Result, codes};
+use mayfly_engine::{Error, Result, codes, shown_path};
 
 /// 1105: an error in the content of a file.
 pub(crate) fn damaged(path: &str, why: impl Display) -> Error {
-    codes::ER_UNKNOWN_ERROR.with(&[&format!("file '{path}': {why}")])
+    codes::ER_UNKNOWN_ERROR.with(&[&format!("file '{}': {why}", shown_path(path))])
 }
 
 /// Runs a library's reader of untrusted bytes: a panic in it is an error of the file.

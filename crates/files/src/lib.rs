@@ -4,6 +4,8 @@
 //! columns need, and gives the engine a provider (`table`) whose scans are divided into pieces (row groups, blocks of
 //! text) that the workers of a statement take one after another. Rows are written by `write`. `docs/files.md` has the types and options.
 //!
+//! Paths that are URLs name objects of stores, if the feature `object-stores` is on (`stores`).
+//!
 //! No value is changed without a word: what a SQL type cannot hold is an error that names file and place.
 
 mod arrow;
@@ -17,6 +19,7 @@ mod json;
 mod kept;
 mod parquet;
 mod paths;
+mod stores;
 mod table;
 mod terms;
 mod text;
@@ -46,4 +49,6 @@ pub fn register(database: &Database) {
         database.add_table_function(name, Arc::new(function));
     }
     database.set_file_output(Arc::new(write::WriteFiles));
+    #[cfg(feature = "object-stores")]
+    database.set_object_stores(Arc::new(stores::Stores::default()));
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array, new_null_array};
 use mayfly_engine::{
-    Batch, CollationId, ColumnId, ColumnTerm, ProvidedColumn, ProvidedRows, Result, ScanRequest,
-    SqlType, TableProvider, TermShape, TermSupport, TypeKind, Value,
+    Batch, CollationId, ColumnId, ColumnTerm, Interrupt, ProvidedColumn, ProvidedRows, Result,
+    ScanRequest, SqlType, TableProvider, TermShape, TermSupport, TypeKind, Value, shown_path,
 };
 
 use crate::guard::damaged;
@@ -95,6 +95,7 @@ pub(crate) struct FileTable {
     constants: Vec<Constant>,
     columns: Vec<ProvidedColumn>,
     file_count: usize,
+    interrupt: Interrupt,
 }
 
 impl FileTable {
@@ -103,6 +104,7 @@ impl FileTable {
         files: Vec<DataFile>,
         keys: Vec<String>,
         filename: bool,
+        interrupt: Interrupt,
     ) -> Result<Self> {
         let mut constants: Vec<Constant> = keys
             .into_iter()
@@ -110,7 +112,9 @@ impl FileTable {
             .map(|(at, name)| key_column(name, files.iter().map(|file| &file.keys[at])))
             .collect();
         if filename {
-            let paths = files.iter().map(|file| Value::from(file.path.as_str()));
+            let paths = files
+                .iter()
+                .map(|file| Value::from(&*shown_path(&file.path)));
             constants.push(Constant {
                 column: ProvidedColumn {
                     name: "filename".to_owned(),
@@ -137,6 +141,7 @@ impl FileTable {
         make_distinct(&mut columns);
         Ok(Self {
             file_count: files.len(),
+            interrupt,
             format,
             own,
             constants,
@@ -263,6 +268,7 @@ impl TableProvider for FileTable {
             current: None,
             places,
             constants: self.constants.clone().into(),
+            interrupt: self.interrupt.clone(),
         }))
     }
 }
@@ -281,10 +287,11 @@ struct Part {
     current: Option<Box<dyn Piece>>,
     places: Arc<[Place]>,
     constants: Arc<[Constant]>,
+    interrupt: Interrupt,
 }
 
-impl ProvidedRows for Part {
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
+impl Part {
+    fn read(&mut self) -> Result<Option<Batch>> {
         loop {
             let piece = match &mut self.current {
                 Some(piece) => piece,
@@ -306,6 +313,13 @@ impl ProvidedRows for Part {
             return Ok(Some(Batch::new(columns.collect(), rows)));
         }
     }
+}
+
+impl ProvidedRows for Part {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let read = self.read();
+        ended(&self.interrupt, read)
+    }
 
     fn for_another_worker(&self) -> Option<Box<dyn ProvidedRows>> {
         Some(Box::new(Self {
@@ -313,8 +327,14 @@ impl ProvidedRows for Part {
             current: None,
             places: Arc::clone(&self.places),
             constants: Arc::clone(&self.constants),
+            interrupt: self.interrupt.clone(),
         }))
     }
+}
+
+/// A result of reading, in which the end of the statement comes before the error that it became on its way through a library.
+pub(crate) fn ended<T>(interrupt: &Interrupt, read: Result<T>) -> Result<T> {
+    read.map_err(|error| interrupt.check().err().unwrap_or(error))
 }
 
 /// Whether a column holds texts that compare by a collation.

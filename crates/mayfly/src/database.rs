@@ -130,7 +130,7 @@ impl Options {
     }
 
     /// Statements read and write files (LOAD DATA INFILE, SELECT … INTO OUTFILE) in this directory alone; without this,
-    /// wherever the process may.
+    /// wherever the process may. Objects that URLs name then need the variable `remote_file_access` to be ON.
     #[must_use]
     pub fn files_in(mut self, directory: impl Into<PathBuf>) -> Self {
         self.0.file_access = FileAccess::Directory(directory.into());

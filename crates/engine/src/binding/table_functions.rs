@@ -16,13 +16,13 @@ use crate::accounts::rights::Rights;
 use crate::binding::expressions;
 use crate::catalog::BaseTable;
 use crate::catalog::table_functions::{
-    FILE_FUNCTION, ReadColumnTypes, StatementMemory, TableArguments, TableFunctionContext,
-    table_name,
+    FILE_FUNCTION, ReadColumnTypes, TableArguments, TableFunctionContext, table_name,
 };
 use crate::ddl::column_type::{self, TypeContext};
 use crate::error::{from_syntax, refuse};
-use crate::files::StatementFiles;
+use crate::files::{StatementFiles, StatementStores, StoreAccess, StoreOptions};
 use crate::session::StatementContext;
+use crate::statement_memory::StatementMemory;
 
 /// The table that a call gives, for the running statement alone. `rights` are those that apply where the call stands.
 pub(super) fn call(
@@ -64,13 +64,21 @@ pub(crate) fn facts(context: &StatementContext<'_>, rights: &Rights) -> TableFun
     let database = context.database();
     let temp = context.temp_table_context();
     let (batch_rows, threads) = context.rows_at_once();
+    let memory = StatementMemory::new(&database.resources, temp.memory());
+    let access = StoreAccess {
+        interrupt: temp.interrupt().clone(),
+        memory: memory.clone(),
+        options: StoreOptions::default(),
+    };
+    let stores = context.catalog().object_stores.read().clone();
     TableFunctionContext {
         files: StatementFiles::new(
             &database.file_rules,
             rights.is_unrestricted() || rights.global().has(FILE),
+            StatementStores::new(stores, access),
         ),
         session: Arc::clone(&context.options().session),
-        memory: StatementMemory::new(&database.resources, temp.memory()),
+        memory,
         interrupt: temp.interrupt().clone(),
         diagnostics: Arc::clone(context.diagnostics()),
         workers: database.resources.workers.clone(),

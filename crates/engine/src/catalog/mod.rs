@@ -60,6 +60,7 @@ use self::table_functions::TableFunctions;
 pub(crate) use self::table_store::{RowRef, RowStatement, RowUpdate, SingleRows};
 pub(crate) use self::trees::Trees;
 use self::view::ViewDefinition;
+use crate::files::ObjectStores;
 use crate::locks::table::TableLock;
 use crate::names::{check_name, same_name};
 use crate::system_schemas;
@@ -78,6 +79,8 @@ pub(crate) struct Catalog {
     pub(crate) table_functions: TableFunctions,
     /// The writer of data files of the process.
     pub(crate) file_output: RwLock<Option<Arc<dyn FileOutput>>>,
+    /// Stores of the objects that URLs name.
+    pub(crate) object_stores: RwLock<Option<Arc<dyn ObjectStores>>>,
 }
 
 impl Catalog {
@@ -95,6 +98,7 @@ impl Catalog {
             view_locks: Mutex::default(),
             table_functions: TableFunctions::default(),
             file_output: RwLock::default(),
+            object_stores: RwLock::default(),
         }
     }
 

@@ -10,18 +10,16 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mayfly_functions::context::memory_exceeded;
-use mayfly_memory::{Budget, Reservation};
 use mayfly_storage::WorkerPool;
-use mayfly_storage::temptable::Resources;
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Result, SessionParameters, SqlType, Value};
 use parking_lot::RwLock;
 
 use super::provider::TableProvider;
 use crate::error::refuse;
-use crate::files::StatementFiles;
+use crate::files::{StatementFiles, shown_path};
 use crate::names::same_name;
+use crate::statement_memory::StatementMemory;
 
 /// The function that `FROM 'name'` calls.
 pub(crate) const FILE_FUNCTION: &str = "read_file";
@@ -114,32 +112,6 @@ impl TypeSampling {
     /// 1615: a value does not fit a sampled type. The client never sees it.
     pub fn refuted() -> Error {
         codes::ER_NEED_REPREPARE.error()
-    }
-}
-
-/// The memory of a statement, whose limits count what is reserved. Cloning shares it.
-#[derive(Clone)]
-pub struct StatementMemory {
-    resources: Resources,
-    budget: Budget,
-}
-
-impl StatementMemory {
-    pub(crate) fn new(resources: &Resources, budget: &Budget) -> Self {
-        Self {
-            resources: resources.clone(),
-            budget: budget.clone(),
-        }
-    }
-
-    /// Reserves memory until the reservation is dropped. Tables that may go on in files make room.
-    ///
-    /// # Errors
-    /// 1105 beyond a limit, with its name.
-    pub fn reserve(&self, bytes: u64) -> Result<Reservation> {
-        self.resources.make_room(bytes, &self.budget);
-        let reserved = self.budget.reserve(bytes);
-        reserved.map_err(|error| memory_exceeded(&error))
     }
 }
 
@@ -328,6 +300,7 @@ impl TableFunctions {
 
 /// The name of the table that a file is: the last part of its path without the endings.
 pub(crate) fn table_name(path: &str) -> String {
+    let path = shown_path(path);
     let last = path.trim_end_matches('/').rsplit('/').next();
     let last = last.unwrap_or_default();
     let stem = last.split('.').find(|part| !part.is_empty());
@@ -346,6 +319,7 @@ mod tests {
             ("years/*.parquet", "*"),
             ("years/", "years"),
             (".hidden", "hidden"),
+            ("https://host/sales.csv?signature=a/b", "sales"),
         ] {
             assert_eq!(table_name(path), name, "{path}");
         }

@@ -170,6 +170,14 @@ impl Database {
                 set => set?,
             }
         }
+        let given = options.variables.iter().map(|(name, _)| name.clone());
+        let mut given = given.chain(persisted.all().into_keys());
+        if !given
+            .any(|name| variables::position(&name) == variables::position("remote_file_access"))
+        {
+            let is_open = file_access(&globals) == FileAccess::Anywhere;
+            globals.put(typed::REMOTE_FILE_ACCESS, is_open);
+        }
         Logs::name_files(&options, &mut globals);
         if let Some(limit) = options.memory_limit {
             let most = usize::try_from(limit / MEMORY_OF_THREAD).unwrap_or(usize::MAX);
@@ -232,6 +240,7 @@ impl Database {
             modes: ServerModes::of(&globals),
             file_rules: Arc::new(FileRules::new(
                 file_access(&globals),
+                globals.get(typed::REMOTE_FILE_ACCESS),
                 options.datadir.as_deref(),
                 &resources.temp_space,
             )),

@@ -13,6 +13,7 @@ use crate::catalog::stored_functions::FunctionDefinition;
 use crate::catalog::table_functions::TableFunction;
 use crate::database::Database;
 use crate::error::refuse;
+use crate::files::ObjectStores;
 use crate::names::check_name;
 use crate::session::StatementContext;
 
@@ -73,5 +74,10 @@ impl Database {
     /// Sets what writes the files of `COPY … TO` and `INTO OUTFILE … FORMAT`.
     pub fn set_file_output(&self, output: Arc<dyn FileOutput>) {
         *self.catalog.file_output.write() = Some(output);
+    }
+
+    /// Sets the stores of the objects that statements name by URLs.
+    pub fn set_object_stores(&self, stores: Arc<dyn ObjectStores>) {
+        *self.catalog.object_stores.write() = Some(stores);
     }
 }

@@ -1,6 +1,9 @@
-//! File access of statements, within `secure_file_priv` and outside of the engine's own directories.
+//! File access of statements, within `secure_file_priv` and outside of the engine's own directories; and access to objects
+//! that URLs name, under `remote_file_access`.
 
+mod input;
 mod new;
+mod stores;
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read};
@@ -17,7 +20,13 @@ use parking_lot::Mutex;
 use crate::error::refuse;
 use crate::options::FileAccess;
 
+pub use self::input::{InputCursor, InputFile};
 pub use self::new::{NewDirectory, NewFile};
+pub(crate) use self::stores::StatementStores;
+pub use self::stores::{
+    FileVersion, ListedObject, NewObject, ObjectStores, StoreAccess, StoreOptions, StoredObject,
+    shown_path, url_scheme,
+};
 
 /// First bytes of a log file.
 const LOG_BEGIN: &[u8; 17] = b"mayfly, Version: ";
@@ -30,6 +39,8 @@ fn refused() -> Error {
 #[derive(Debug)]
 pub(crate) struct FileRules {
     access: FileAccess,
+    /// `remote_file_access`.
+    allows_urls: bool,
     /// The engine's own directories, which statements can neither read nor write: they have other users' rows and the
     /// server's keys.
     own: Mutex<Vec<PathBuf>>,
@@ -38,9 +49,15 @@ pub(crate) struct FileRules {
 
 impl FileRules {
     /// The rules of an engine.
-    pub(crate) fn new(access: FileAccess, datadir: Option<&Path>, temp_space: &TempSpace) -> Self {
+    pub(crate) fn new(
+        access: FileAccess,
+        allows_urls: bool,
+        datadir: Option<&Path>,
+        temp_space: &TempSpace,
+    ) -> Self {
         Self {
             access,
+            allows_urls,
             own: Mutex::new(datadir.map(Path::to_owned).into_iter().collect()),
             temp_space: temp_space.clone(),
         }
@@ -92,6 +109,14 @@ impl FileRules {
             let _ = std::fs::remove_file(&real);
         }
         opened.is_ok()
+    }
+
+    /// 1290 unless objects that URLs name may be accessed.
+    fn check_urls(&self) -> Result<()> {
+        refuse(self.access == FileAccess::Disabled, refused)?;
+        refuse(!self.allows_urls, || {
+            codes::ER_OPTION_PREVENTS_STATEMENT.with(&[&"--remote-file-access=OFF"])
+        })
     }
 
     /// The path in a statement, if access is allowed: 1290 otherwise.
@@ -160,12 +185,13 @@ impl ServerFiles for NoFiles {
     }
 }
 
-/// The files that a statement may read as tables, and those of a data format that it may write: those that its [`FileRules`] allow, and none without the FILE privilege.
-/// Cloning shares it.
+/// The files that a statement may read as tables, and those of a data format that it may write: those that its
+/// [`FileRules`] allow, and none without the FILE privilege. A path that is a URL names an object of a store. Cloning shares it.
 #[derive(Debug, Clone)]
 pub struct StatementFiles {
     rules: Arc<FileRules>,
     has_privilege: bool,
+    stores: StatementStores,
 }
 
 /// An entry of a directory.
@@ -179,34 +205,82 @@ pub struct DirectoryEntry {
 
 impl StatementFiles {
     /// The files of a session with or without the FILE privilege.
-    pub(crate) fn new(rules: &Arc<FileRules>, has_privilege: bool) -> Self {
+    pub(crate) fn new(
+        rules: &Arc<FileRules>,
+        has_privilege: bool,
+        stores: StatementStores,
+    ) -> Self {
         Self {
             rules: Arc::clone(rules),
             has_privilege,
+            stores,
         }
+    }
+
+    /// These files, whose objects are accessed with the options of a call.
+    #[must_use]
+    pub fn with_store_options(&self, options: StoreOptions) -> Self {
+        Self {
+            rules: Arc::clone(&self.rules),
+            has_privilege: self.has_privilege,
+            stores: self.stores.with_options(options),
+        }
+    }
+
+    /// 1227 without the FILE privilege.
+    fn check_privilege(&self) -> Result<()> {
+        refuse(!self.has_privilege, || {
+            codes::ER_SPECIFIC_ACCESS_DENIED_ERROR.with(&[&"FILE"])
+        })
     }
 
     /// The path with all links resolved, if access is allowed.
     fn allowed(&self, path: &str) -> Result<PathBuf> {
-        refuse(!self.has_privilege, || {
-            codes::ER_SPECIFIC_ACCESS_DENIED_ERROR.with(&[&"FILE"])
-        })?;
+        self.check_privilege()?;
         self.rules.allowed(path)
     }
 
-    /// Opens a regular file for reading.
+    /// The stores, if access is allowed.
+    fn stores(&self) -> Result<&StatementStores> {
+        self.check_privilege()?;
+        self.rules.check_urls()?;
+        Ok(&self.stores)
+    }
+
+    /// Opens a regular file or an object for reading.
     ///
     /// # Errors
-    /// 1227 without the FILE privilege, 1290 outside of `secure_file_priv`, 1017 if there is none, 1016 if it cannot be
-    /// opened.
-    pub fn open(&self, path: &str) -> Result<File> {
+    /// 1227 without the FILE privilege, 1290 outside of `secure_file_priv` and for a URL without `remote_file_access`, 1017 if
+    /// there is none, 1016 if it cannot be opened, 1105 for a store that refuses.
+    pub fn open(&self, path: &str) -> Result<InputFile> {
+        if url_scheme(path).is_some() {
+            return Ok(self.stores()?.open(path)?.into());
+        }
         let real = self.allowed(path)?;
         let is_file = std::fs::metadata(&real).map(|it| it.is_file());
         let is_file = is_file.map_err(|error| read_error(path, &error))?;
         refuse(!is_file, || {
             codes::ER_CANT_OPEN_FILE.with(&[&path, &"it is no regular file"])
         })?;
-        File::open(&real).map_err(|error| read_error(path, &error))
+        let file = File::open(&real).map_err(|error| read_error(path, &error))?;
+        Ok(file.into())
+    }
+
+    /// Whether a URL names an object.
+    ///
+    /// # Errors
+    /// As [`Self::open`], but for an object that there is not.
+    pub fn is_object(&self, url: &str) -> Result<bool> {
+        Ok(self.stores()?.find(url)?.is_some())
+    }
+
+    /// The URLs of the objects that begin with one, in their order, up to a number of them; without those that have a further
+    /// `/` if `in_directory`.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; 1235 for a store without lists.
+    pub fn objects(&self, url: &str, in_directory: bool, most: usize) -> Result<Vec<String>> {
+        self.stores()?.list(url, in_directory, most)
     }
 
     /// Whether a path is a directory; `None` where there is nothing.

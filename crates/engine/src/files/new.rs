@@ -3,19 +3,24 @@
 //!
 //! A file of that name is not replaced unless the statement says so. What is dropped before it is kept is removed: a
 //! statement that fails, is killed or loses its client leaves nothing. After a crash the temporary name, which begins
-//! with `.mayfly-`, remains.
+//! with `.mayfly-`, remains. Objects of a store appear when their upload ends; those of a directory are uploaded first, and
+//! then let appear one after another.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayfly_memory::io::{create_private_directory, private_file, rename_to_new};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
+use parking_lot::Mutex;
 
-use super::{StatementFiles, system_text, write_error};
+use super::stores::{NewObject, StatementStores};
+use super::{StatementFiles, system_text, url_scheme, write_error};
 use crate::error::refuse;
 
 /// Attempts to find a temporary name that no file of an earlier process has.
@@ -29,20 +34,56 @@ struct Place {
     target: PathBuf,
     temporary: PathBuf,
     replaces: bool,
+    is_directory: bool,
+    /// Whether it has been renamed.
+    is_kept: bool,
 }
 
 /// A file that is being written.
 #[derive(Debug)]
 pub struct NewFile {
-    file: File,
+    content: Content,
     path: String,
-    /// Where it is renamed to; none for a file of a [`NewDirectory`], and for an output.
-    place: Option<Place>,
 }
+
+/// Where the bytes of a file go.
+#[derive(Debug)]
+enum Content {
+    File {
+        file: File,
+        /// Where it is renamed to; none for a file of a [`NewDirectory`], and for an output.
+        place: Option<Place>,
+    },
+    Object {
+        object: Box<dyn NewObject>,
+        /// The uploaded objects of its directory, if it has one: they appear together.
+        directory: Option<Uploads>,
+    },
+}
+
+type Uploads = Arc<Mutex<Vec<Box<dyn NewObject>>>>;
 
 /// A directory whose files are being written.
 #[derive(Debug)]
-pub struct NewDirectory(Place);
+pub struct NewDirectory(Directory);
+
+#[derive(Debug)]
+enum Directory {
+    Local(Place),
+    Objects(NewObjects),
+}
+
+/// The objects of a directory that are being written.
+#[derive(Debug)]
+struct NewObjects {
+    url: String,
+    stores: StatementStores,
+    uploads: Uploads,
+    /// The URLs that are written.
+    written: Mutex<HashSet<String>>,
+    /// The objects that the new ones replace.
+    old: Vec<String>,
+}
 
 fn cannot_create(path: &str, error: &IoError) -> Error {
     let errno = error.raw_os_error().unwrap_or(0);
@@ -60,6 +101,16 @@ impl StatementFiles {
     /// 1227 without the FILE privilege, 1290 outside of `secure_file_priv`, 1086 for a file that exists and is not to be
     /// replaced, or that is none, 1 if it cannot be made.
     pub fn create(&self, path: &str, replaces: bool) -> Result<NewFile> {
+        if url_scheme(path).is_some() {
+            let object = self.stores()?.create(path, replaces)?;
+            return Ok(NewFile {
+                content: Content::Object {
+                    object,
+                    directory: None,
+                },
+                path: path.to_owned(),
+            });
+        }
         let target = self.allowed(path)?;
         let is_taken = match target.symlink_metadata() {
             Ok(metadata) => !replaces || !metadata.is_file(),
@@ -76,11 +127,15 @@ impl StatementFiles {
             target,
             temporary,
             replaces,
+            is_directory: false,
+            is_kept: false,
         };
         Ok(NewFile {
-            file,
+            content: Content::File {
+                file,
+                place: Some(place),
+            },
             path: path.to_owned(),
-            place: Some(place),
         })
     }
 
@@ -93,6 +148,19 @@ impl StatementFiles {
             "" => path,
             trimmed => trimmed,
         };
+        if url_scheme(path).is_some() {
+            let stores = self.stores()?;
+            let most = if replaces { usize::MAX } else { 1 };
+            let old = stores.list(&format!("{path}/"), false, most)?;
+            refuse(!old.is_empty() && !replaces, || exists(path))?;
+            return Ok(NewDirectory(Directory::Objects(NewObjects {
+                url: path.to_owned(),
+                stores: stores.clone(),
+                uploads: Uploads::default(),
+                written: Mutex::default(),
+                old,
+            })));
+        }
         let target = self.allowed(path)?;
         let is_taken = match target.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => !replaces && !is_empty(&target),
@@ -106,12 +174,14 @@ impl StatementFiles {
             Err(_) => create_private_directory(temporary),
         };
         let (temporary, ()) = with_temporary_name(path, &target, make)?;
-        Ok(NewDirectory(Place {
+        Ok(NewDirectory(Directory::Local(Place {
             path: path.to_owned(),
             target,
             temporary,
             replaces,
-        }))
+            is_directory: true,
+            is_kept: false,
+        })))
     }
 }
 
@@ -154,9 +224,8 @@ impl NewFile {
     /// A file that its caller has opened and lets appear, or a pipe; messages name it as `path`.
     pub fn of_output(file: File, path: &str) -> Self {
         Self {
-            file,
+            content: Content::File { file, place: None },
             path: path.to_owned(),
-            place: None,
         }
     }
 
@@ -165,50 +234,80 @@ impl NewFile {
         &self.path
     }
 
-    /// Lets the file appear, after its content is on the disk.
+    /// Lets the file appear, after its content is on the disk or in the store. A file of a [`NewDirectory`] appears with it.
     ///
     /// # Errors
-    /// 1026 if it cannot be written, 1086 if a file of its name has appeared in between.
-    pub fn keep(mut self) -> Result<()> {
-        let failed = |error: &IoError| write_error(&self.path, error);
-        match self.file.sync_all() {
-            // A pipe or a device.
-            Err(error) if error.kind() == ErrorKind::InvalidInput => {}
-            synced => synced.map_err(|error| failed(&error))?,
+    /// 1026 if it cannot be written, 1086 if a file of its name has appeared in between, 1105 for a store that refuses.
+    pub fn keep(self) -> Result<()> {
+        let Self { content, path } = self;
+        match content {
+            Content::File { file, place } => keep_file(&file, place, &path),
+            Content::Object {
+                mut object,
+                directory,
+            } => {
+                object.upload()?;
+                match directory {
+                    None => object.keep(),
+                    Some(directory) => {
+                        directory.lock().push(object);
+                        Ok(())
+                    }
+                }
+            }
         }
-        let Some(place) = &self.place else {
-            return Ok(());
-        };
-        let renamed = match place.replaces {
-            true => fs::rename(&place.temporary, &place.target),
-            false => rename_to_new(&place.temporary, &place.target),
-        };
-        renamed.map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => exists(&place.path),
-            _ => failed(&error),
-        })?;
-        let synced = sync_parent(&place.target).map_err(|error| failed(&error));
-        self.place = None;
-        synced
     }
+}
+
+/// Lets a file of this machine appear at its place.
+fn keep_file(file: &File, mut place: Option<Place>, path: &str) -> Result<()> {
+    let failed = |error: &IoError| write_error(path, error);
+    match file.sync_all() {
+        // A pipe or a device.
+        Err(error) if error.kind() == ErrorKind::InvalidInput => {}
+        synced => synced.map_err(|error| failed(&error))?,
+    }
+    let Some(known) = &mut place else {
+        return Ok(());
+    };
+    let renamed = match known.replaces {
+        true => fs::rename(&known.temporary, &known.target),
+        false => rename_to_new(&known.temporary, &known.target),
+    };
+    renamed.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => exists(path),
+        _ => failed(&error),
+    })?;
+    known.is_kept = true;
+    sync_parent(&known.target).map_err(|error| failed(&error))
 }
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.file.write(bytes)
+        match &mut self.content {
+            Content::File { file, .. } => file.write(bytes),
+            Content::Object { object, .. } => object.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
+        match &mut self.content {
+            Content::File { file, .. } => file.flush(),
+            Content::Object { object, .. } => object.flush(),
+        }
     }
 }
 
-impl Drop for NewFile {
+impl Drop for Place {
     fn drop(&mut self) {
-        if let Some(place) = &self.place {
-            // A file that cannot be removed stays under its temporary name.
-            let _ = fs::remove_file(&place.temporary);
+        if self.is_kept {
+            return;
         }
+        // What cannot be removed stays under its temporary name.
+        let _ = match self.is_directory {
+            true => fs::remove_dir_all(&self.temporary),
+            false => fs::remove_file(&self.temporary),
+        };
     }
 }
 
@@ -216,10 +315,60 @@ impl NewDirectory {
     /// A new file in it, in directories that are made; `None` if there is one of that name.
     ///
     /// # Errors
-    /// 1 if it cannot be made.
+    /// 1 if it cannot be made, 1105 for a store that refuses.
     pub fn file(&self, directories: &str, name: &str) -> Result<Option<NewFile>> {
-        let path = format!("{}/{directories}/{name}", self.0.path);
-        let directory = self.0.temporary.join(directories);
+        match &self.0 {
+            Directory::Local(place) => place.file(directories, name),
+            Directory::Objects(objects) => objects.file(directories, name),
+        }
+    }
+
+    /// Lets the directory appear, after the names of its files are on the disk. A directory that it replaces is removed.
+    ///
+    /// # Errors
+    /// 1026 if it cannot be written, 1086 if something of its name has appeared in between, 1105 for a store that refuses.
+    pub fn keep(self) -> Result<()> {
+        match self.0 {
+            Directory::Local(place) => place.keep_directory(),
+            Directory::Objects(objects) => objects.keep(),
+        }
+    }
+}
+
+impl NewObjects {
+    fn file(&self, directories: &str, name: &str) -> Result<Option<NewFile>> {
+        let path = format!("{}/{directories}/{name}", self.url);
+        if !self.written.lock().insert(path.clone()) {
+            return Ok(None);
+        }
+        Ok(Some(NewFile {
+            content: Content::Object {
+                object: self.stores.create(&path, true)?,
+                directory: Some(Arc::clone(&self.uploads)),
+            },
+            path,
+        }))
+    }
+
+    fn keep(self) -> Result<()> {
+        for mut object in std::mem::take(&mut *self.uploads.lock()) {
+            object.keep()?;
+        }
+        let written = self.written.into_inner();
+        let old = self.old.into_iter().filter(|url| !written.contains(url));
+        let old: Vec<String> = old.collect();
+        match old.is_empty() {
+            true => Ok(()),
+            false => self.stores.delete(&old),
+        }
+    }
+}
+
+impl Place {
+    /// A new file in the directory.
+    fn file(&self, directories: &str, name: &str) -> Result<Option<NewFile>> {
+        let path = format!("{}/{directories}/{name}", self.path);
+        let directory = self.temporary.join(directories);
         let made = create_private_directory(&directory).and_then(|()| {
             let mut options = private_file();
             options
@@ -229,26 +378,23 @@ impl NewDirectory {
         });
         match made {
             Ok(file) => Ok(Some(NewFile {
-                file,
+                content: Content::File { file, place: None },
                 path,
-                place: None,
             })),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
             Err(error) => Err(cannot_create(&path, &error)),
         }
     }
 
-    /// Lets the directory appear, after the names of its files are on the disk. A directory that it replaces is removed.
-    ///
-    /// # Errors
-    /// 1026 if it cannot be written, 1086 if something of its name has appeared in between.
-    pub fn keep(self) -> Result<()> {
-        let Place {
+    /// Lets the directory appear.
+    fn keep_directory(mut self) -> Result<()> {
+        let Self {
             path,
             target,
             temporary,
             replaces,
-        } = &self.0;
+            ..
+        } = &self;
         let failed = |error: IoError| match error.kind() {
             ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
                 exists(path)
@@ -272,10 +418,11 @@ impl NewDirectory {
             return Err(failed(error));
         }
         sync_parent(target).map_err(failed)?;
-        match old {
-            Some(old) => fs::remove_dir_all(old).map_err(failed),
-            None => Ok(()),
+        if let Some(old) = old {
+            fs::remove_dir_all(old).map_err(failed)?;
         }
+        self.is_kept = true;
+        Ok(())
     }
 }
 
@@ -288,11 +435,4 @@ fn sync_directories(directory: &Path) -> std::io::Result<()> {
         }
     }
     File::open(directory)?.sync_all()
-}
-
-impl Drop for NewDirectory {
-    fn drop(&mut self) {
-        // One that was kept has this name no more.
-        let _ = fs::remove_dir_all(&self.0.temporary);
-    }
 }

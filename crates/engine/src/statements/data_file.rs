@@ -12,7 +12,7 @@ use mayfly_syntax::ast::{
     TableAlias, TableFactor, TableWithJoins, Value as Literal,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result};
+use mayfly_types::{Batch, Interrupt, Result};
 use parking_lot::Mutex;
 
 use super::select::{self, Reading};
@@ -54,7 +54,7 @@ pub(super) fn write(
         found = reading.found_rows();
         Ok(())
     })?;
-    writer.finish()?;
+    ended(context.interrupt(), writer.finish())?;
     context.session.diagnostics.found_rows = found;
     Ok(StatementResult::affected(written).into())
 }
@@ -83,7 +83,7 @@ fn write_rows(
         let Some(batch) = next(context)? else {
             return Ok(written);
         };
-        writer.write(&batch)?;
+        ended(context.interrupt(), writer.write(&batch))?;
     }
     let workers = context.database().resources.workers.clone();
     let (sender, receiver) = sync_channel::<Batch>(WAITING_BATCHES);
@@ -95,7 +95,7 @@ fn write_rows(
         };
         let Some(worker) = workers.spawn_scoped(scope, all) else {
             while let Some(batch) = next(context)? {
-                writer.lock().write(&batch)?;
+                ended(context.interrupt(), writer.lock().write(&batch))?;
             }
             return Ok(());
         };
@@ -113,11 +113,16 @@ fn write_rows(
         };
         drop(sender);
         match worker.join() {
-            Ok(done) => read.and(done),
+            Ok(done) => read.and(ended(context.interrupt(), done)),
             Err(payload) => std::panic::resume_unwind(payload),
         }
     })?;
     Ok(written)
+}
+
+/// A result of writing, in which the end of the statement comes before the error that it became on its way through a library.
+fn ended<T>(interrupt: &Interrupt, written: Result<T>) -> Result<T> {
+    written.map_err(|error| interrupt.check().err().unwrap_or(error))
 }
 
 /// The positions of columns in the rows: 1054 for one that is not there, 1052 for one that is there twice.

@@ -81,6 +81,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("plugin_dir", text(""), "Accepted for compatibility.").without_effect().read_only();
     global("port", number(3306, 0, 65_535), "The port of connections.").read_only();
     both("preload_buffer_size", number(32_768, 1024, GIB), "Accepted for compatibility.").without_effect().restricted();
+    global("remote_file_access", switch(false), "Whether statements with the FILE privilege may read and write objects that URLs name; without a setting ON if secure_file_priv is empty.").read_only();
     global("report_host", Kind::Text(None), "Accepted for compatibility.").without_effect().read_only().read_at_start();
     global("secure_file_priv", Kind::Text(None), "The directory of the files that statements may read and write; empty is any, NULL is none.").read_only();
     global("server_id", number(1, 0, U32_MAX), "A number of this server, which UUID_SHORT() begins with.").on_change(Effect::Logs);

@@ -247,6 +247,7 @@ typed! {
     PROFILING_HISTORY_SIZE: u64 = "profiling_history_size";
     READ_BUFFER_SIZE: u64 = "read_buffer_size";
     READ_ONLY: bool = "read_only";
+    REMOTE_FILE_ACCESS: bool = "remote_file_access";
     RESTRICT_FK_ON_NON_STANDARD_KEY: bool = "restrict_fk_on_non_standard_key";
     SECURE_FILE_PRIV: Text = "secure_file_priv";
     SELECT_INTO_BUFFER_SIZE: u64 = "select_into_buffer_size";

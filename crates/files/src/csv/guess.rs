@@ -325,7 +325,8 @@ impl Guess {
                 "its dates may begin with the day or with the month, which date_order says",
             );
         }
-        (self.kinds & (GROUPS | COMMA) == GROUPS | COMMA)
+        let has_commas = self.kinds & DECIMAL == 0;
+        (has_commas && self.kinds & (GROUPS | COMMA) == GROUPS | COMMA)
             .then_some("its commas may be decimal points, or stand between groups of digits")
     }
 

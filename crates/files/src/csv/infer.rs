@@ -127,7 +127,7 @@ pub(crate) fn infer(
         }
     }
     if !is_whole {
-        let share = version.0 as f64 / input.offset().max(1) as f64;
+        let share = version.length as f64 / input.offset().max(1) as f64;
         rows = rows.max((rows as f64 * share) as u64);
     }
     Ok(Some(Found {

@@ -82,7 +82,7 @@ impl Blocks {
 
     fn open(&self, at: usize) -> Result<Input> {
         let (file, options) = (&self.reading.files[at], &self.reading.options);
-        let mut input = open_again(&self.context, &file.path, options.encoding, file.version)?;
+        let mut input = open_again(&self.context, &file.path, options.encoding, &file.version)?;
         input.skip_lines(options.skip)?;
         Ok(input)
     }

@@ -19,6 +19,7 @@ use mayfly_engine::{
 };
 
 use self::place::Area;
+pub(crate) use self::workbook::OLD;
 use self::workbook::{Cells, SheetName};
 use crate::guard::{damaged, guarded};
 use crate::kept::KeptRows;

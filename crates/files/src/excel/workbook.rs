@@ -9,6 +9,7 @@ use super::cell::Cell;
 use super::place::Area;
 use super::sizes::{BookKind, Bytes, Growing, inspect};
 use crate::guard::damaged;
+use crate::text::input::version;
 
 /// The sheet of a call.
 #[derive(Debug, Clone)]
@@ -18,6 +19,9 @@ pub(super) enum SheetName {
     Number(u64),
     Name(String),
 }
+
+/// First bytes of workbooks of Excel 97 to 2003, and of those that a password encrypts.
+pub(crate) const OLD: &[u8] = &[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1];
 
 /// Most rows of a sheet of Excel.
 const ROWS_MAX: u32 = 1_048_576;
@@ -153,12 +157,18 @@ pub(super) fn read(
     context: &TableFunctionContext,
 ) -> Result<Cells> {
     let mut memory = Growing::new(context);
-    let mut file = context.files.open(path)?;
-    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let file = context.files.open(path)?;
+    let length = version(path, &file)?.length;
     memory.add(length.saturating_mul(2))?;
     let mut content = Vec::new();
-    let read = (&mut file).take(length).read_to_end(&mut content);
+    let read = file
+        .reader()
+        .and_then(|reader| reader.take(length).read_to_end(&mut content));
     read.map_err(|error| damaged(path, error))?;
+    if content.starts_with(OLD) {
+        let why = "workbooks of Excel 97 to 2003 and those with a password are not read: save it as .xlsx without one";
+        return Err(damaged(path, why));
+    }
     let content = Bytes::from(content);
     let kind = inspect(path, &content, &mut memory)?;
     let content = Cursor::new(content);

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use mayfly_engine::{Result, TableFunctionContext, json};
+use mayfly_engine::json::{self, JsonError};
+use mayfly_engine::{Result, TableFunctionContext};
 use parking_lot::Mutex;
 
 use super::JsonKind;
@@ -44,8 +45,8 @@ impl Column {
         }
     }
 
-    /// Adds a value; false if it is no JSON.
-    fn add(&mut self, value: Slice<'_>) -> bool {
+    /// Adds a value; the reason if it is no JSON.
+    fn add(&mut self, value: Slice<'_>) -> std::result::Result<(), String> {
         self.values += u64::from(value != Slice::Null);
         match value {
             Slice::Null => {}
@@ -55,18 +56,18 @@ impl Column {
                 self.numbers.add(text);
             }
             Slice::String(text) => {
-                let Some(text) = string(text) else {
-                    return false;
-                };
+                let text = string(text).ok_or_else(|| fault(text))?;
                 self.has_strings = true;
                 self.length = self.length.max(text.len());
             }
             Slice::Nested(text) => {
                 self.has_nested = true;
-                return json::parse(text).is_ok();
+                if json::parse(text).is_err() {
+                    return Err(fault(text));
+                }
             }
         }
-        true
+        Ok(())
     }
 
     fn merge(&mut self, other: &Self) {
@@ -215,10 +216,20 @@ fn add(
                 }
             };
             column.first = column.first.min(first);
-            if !column.add(value) {
+            if let Err(reason) = column.add(value) {
                 let name = column.name.clone();
-                return Err(fail(start, &format!("the value of '{name}' is no JSON")));
+                let why = format!("the value of '{name}' is no JSON: {reason}");
+                return Err(fail(start, &why));
             }
         }
+    }
+}
+
+/// Why a text is no document of MySQL.
+fn fault(text: &[u8]) -> String {
+    match json::parse(text) {
+        Err(JsonError::Syntax { message, .. }) => message.to_owned(),
+        Err(JsonError::TooDeep) => format!("it is nested more than {} deep", json::DEPTH_MAX),
+        Ok(_) => "it is of another kind".to_owned(),
     }
 }

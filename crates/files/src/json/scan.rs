@@ -71,7 +71,7 @@ impl Blocks {
     /// Opens a file; returns whether it is an array too.
     fn open(&self, at: usize) -> Result<(Input, bool)> {
         let (path, version) = &self.reading.files[at];
-        let mut input = open_again(&self.context, path, Encoding::Utf8, *version)?;
+        let mut input = open_again(&self.context, path, Encoding::Utf8, version)?;
         let in_array = input.take(b'[')?;
         Ok((input, in_array))
     }

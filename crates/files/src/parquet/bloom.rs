@@ -4,11 +4,9 @@
 //! a value is brought into the column's physical form: integers, dates, and decimals. Texts are compared by a collation,
 //! under which other bytes may be equal, and their filters are not read.
 
-use std::fs::File;
-
 use arrow_buffer::i256;
 use arrow_schema::DataType;
-use mayfly_engine::{DateTime, Decimal, Result, StatementMemory, Value};
+use mayfly_engine::{DateTime, Decimal, InputFile, Result, StatementMemory, Value};
 use parquet::basic::Type as Physical;
 use parquet::bloom_filter::Sbbf;
 
@@ -22,7 +20,7 @@ use crate::guard::guarded;
 pub(super) fn may_contain(
     column: &TermColumn<'_>,
     path: &str,
-    file: &File,
+    file: &InputFile,
     memory: &StatementMemory,
     values: &[Value],
 ) -> Result<bool> {
@@ -41,7 +39,8 @@ pub(super) fn may_contain(
     }
     let _memory = memory.reserve((place.end - place.start) * 2)?;
     let may_contain = || {
-        let filter = bytes_at(file, place).and_then(|bytes| Sbbf::from_bytes(&bytes).ok());
+        let bytes = bytes_at(file, [place]);
+        let filter = bytes.and_then(|[bytes]| Sbbf::from_bytes(&bytes).ok());
         let filter = filter.filter(|filter| filter.num_blocks() > 0);
         filter.is_none_or(|filter| values.iter().any(|value| has(&filter, value, column)))
     };

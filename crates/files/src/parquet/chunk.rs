@@ -1,9 +1,9 @@
 //! What excludes rows of a column chunk: the column of a term, and the bytes of its indexes.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::ops::Range;
 
 use arrow_schema::Field;
+use mayfly_engine::InputFile;
 use parquet::file::metadata::ColumnChunkMetaData;
 
 /// Greatest size in bytes of a column's page index, and of its Bloom filter, that is read.
@@ -16,14 +16,15 @@ pub(super) struct TermColumn<'f> {
     pub(super) chunk: &'f ColumnChunkMetaData,
 }
 
-/// Bytes of a file; `None` where they cannot be read.
-pub(super) fn bytes_at(file: &File, range: std::ops::Range<u64>) -> Option<Vec<u8>> {
-    let length = range.end.checked_sub(range.start)?;
-    let is_there = range.end <= file.metadata().ok()?.len();
-    if !is_there || length > INDEX_MAX {
+/// Bytes of a file, in one request; `None` where they cannot be read.
+pub(super) fn bytes_at<const N: usize>(
+    file: &InputFile,
+    ranges: [Range<u64>; N],
+) -> Option<[Vec<u8>; N]> {
+    let is_short = |range: &Range<u64>| range.end.checked_sub(range.start) <= Some(INDEX_MAX);
+    let are_ranges = ranges.iter().all(|range| range.start <= range.end);
+    if !are_ranges || !ranges.iter().all(is_short) {
         return None;
     }
-    let mut bytes = vec![0; usize::try_from(length).ok()?];
-    file.read_exact_at(&mut bytes, range.start).ok()?;
-    Some(bytes)
+    file.ranges(&ranges).ok()?.try_into().ok()
 }

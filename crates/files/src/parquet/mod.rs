@@ -10,6 +10,8 @@ mod decimals;
 mod filter;
 mod prune;
 mod schema;
+mod source;
+mod wide;
 
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ use parquet::arrow::arrow_reader::{
 };
 
 use self::filter::{Condition, Convert, Passed};
+use self::source::{Source, WINDOW};
 use crate::columns::{self, Opened, array_types};
 use crate::guard::{damaged, guarded};
 use crate::paths::DataFile;
@@ -60,8 +63,9 @@ pub(crate) fn open(
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
     let (columns, opened) = columns::open(files, arguments, context, |path, file| {
-        let (footer, fields) = schema::footer(path, &file)?;
         let version = version(path, &file)?;
+        let source = Source::of_footer(file).map_err(|error| damaged(path, error))?;
+        let (footer, fields) = schema::footer(path, &source)?;
         let reader = guarded(path, || Ok(decimals::as_bytes(&footer)))?;
         let content = Footer {
             version,
@@ -248,16 +252,27 @@ impl RowGroups {
         // A reader holds a page of each column and its dictionary.
         let chunks = metadata.columns().iter().enumerate();
         let held = chunks.filter(|(leaf, _)| mask.leaf_included(*leaf));
+        let bytes = |size: i64| u64::try_from(size).unwrap_or(0);
         let held = held.map(|(_, chunk)| {
-            u64::try_from(chunk.uncompressed_size())
-                .unwrap_or(0)
-                .min(PAGES)
+            let ahead = match opened.is_remote() {
+                true => bytes(chunk.compressed_size()).min(WINDOW),
+                false => 0,
+            };
+            ahead + bytes(chunk.uncompressed_size()).min(PAGES)
         });
         new.memory = Some(self.memory.reserve(held.sum())?);
         new.reader = Some(guarded(&file.path, || {
             let Footer { footer, reader, .. } = &file.content;
             let footer = reader.as_ref().unwrap_or(footer).clone();
-            let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(opened, footer)
+            let chunks = metadata.columns().iter().enumerate();
+            let chunks = chunks.filter(|(leaf, _)| mask.leaf_included(*leaf));
+            let parts = chunks.map(|(_, chunk)| {
+                let (start, length) = chunk.byte_range();
+                start..start.saturating_add(length)
+            });
+            let source = Source::ahead(opened, parts.collect());
+            let source = source.map_err(|error| damaged(&file.path, error))?;
+            let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(source, footer)
                 .with_projection(mask)
                 .with_row_groups(vec![index])
                 .with_batch_size(self.batch_rows);
@@ -360,7 +375,8 @@ impl Piece for RowGroup {
                 Some((array, root)) => {
                     let diagnostics = &self.reading.diagnostics;
                     guarded(&file.path, || {
-                        let array = decimals::decoded(array, &file.fields[root]);
+                        let field = &file.fields[root];
+                        let array = wide::numbers(&decimals::decoded(array, field), field);
                         file.values(&array, root, diagnostics)
                     })
                 }

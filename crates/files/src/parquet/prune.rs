@@ -7,12 +7,10 @@
 //! The bounds of floating-point columns say nothing, because writers leave NaN out of them. Nor do those that old writers
 //! found in the order of signed bytes, and those of timestamps of 12 bytes.
 
-use std::fs::File;
-
 use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_schema::Field;
 use mayfly_engine::{
-    ColumnCondition, ColumnTerm, Result, StatementMemory, Value, arrow_in, value_at,
+    ColumnCondition, ColumnTerm, InputFile, Result, StatementMemory, Value, arrow_in, value_at,
 };
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, RowSelection, RowSelector};
@@ -23,8 +21,8 @@ use parquet::file::page_index::index_reader::{decode_column_index, decode_offset
 use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::statistics::Statistics;
 
-use super::bloom;
 use super::chunk::{INDEX_MAX, TermColumn, bytes_at};
+use super::{bloom, wide};
 use crate::guard::guarded;
 use crate::terms::Range;
 
@@ -84,7 +82,8 @@ impl<'f> Group<'f> {
     /// The column at a place of the file, and the reader of its statistics; `None` for nested types.
     fn column(&self, place: usize) -> Option<(TermColumn<'f>, StatisticsConverter<'f>)> {
         let field = self.fields.get(place)?;
-        if field.data_type().is_nested() {
+        // The bounds of wide numbers are those of their bytes.
+        if field.data_type().is_nested() || wide::is_wide(field) {
             return None;
         }
         let schema = self.footer.parquet_schema();
@@ -99,7 +98,7 @@ impl<'f> Group<'f> {
     /// Whether a row of the group may meet a term on the column at a place of the file, by the column's Bloom filter.
     pub(super) fn may_contain(
         &self,
-        file: &File,
+        file: &InputFile,
         memory: &StatementMemory,
         place: usize,
         term: &ColumnTerm,
@@ -119,7 +118,7 @@ impl<'f> Group<'f> {
     /// excludes none.
     pub(super) fn pages(
         &self,
-        file: &File,
+        file: &InputFile,
         memory: &StatementMemory,
         place: usize,
         term: &ColumnTerm,
@@ -144,11 +143,11 @@ impl<'f> Group<'f> {
         let _memory = memory.reserve(size * DECODED)?;
         let rows = u64::try_from(self.footer.metadata().row_group(self.index).num_rows());
         let selection = || {
-            let bytes = (bytes_at(file, values)?, bytes_at(file, places)?);
+            let [values, places] = bytes_at(file, [values, places])?;
             let index = PageIndex {
                 leaf: column.leaf,
-                values: decode_column_index(&bytes.0, column.chunk.column_type()).ok()?,
-                places: decode_offset_index(&bytes.1).ok()?,
+                values: decode_column_index(&values, column.chunk.column_type()).ok()?,
+                places: decode_offset_index(&places).ok()?,
             };
             let rows = page_rows(&index.places, rows.ok()?)?;
             let bounds = Bounds {

@@ -4,7 +4,6 @@
 //! in another form: strings as views, which are not copied, and the timestamps of 12 bytes (INT96) in microseconds, because
 //! nanoseconds of 64 bits end in 2262.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
@@ -13,10 +12,12 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::{LogicalType, Type as Physical};
 use parquet::schema::types::SchemaDescriptor;
 
+use super::source::Source;
+use super::wide;
 use crate::guard::damaged;
 
 /// Reads the footer of a file: what its reader needs, and the fields that SQL types are found by.
-pub(super) fn footer(path: &str, file: &File) -> Result<(ArrowReaderMetadata, Vec<Field>)> {
+pub(super) fn footer(path: &str, file: &Source) -> Result<(ArrowReaderMetadata, Vec<Field>)> {
     let plain = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let failed = |error| damaged(path, error);
     // A schema of Arrow that has other types than the file is of no use.
@@ -28,6 +29,7 @@ pub(super) fn footer(path: &str, file: &File) -> Result<(ArrowReaderMetadata, Ve
         fields.len() == footer.parquet_schema().root_schema().get_fields().len()
     };
     let metadata = loaded.metadata();
+    let wide = wide::columns(metadata);
     let adapted = |footer: &ArrowReaderMetadata| {
         let schema = Arc::new(adapted(footer.schema(), footer.parquet_schema()));
         let options = ArrowReaderOptions::new().with_schema(schema);
@@ -47,7 +49,10 @@ pub(super) fn footer(path: &str, file: &File) -> Result<(ArrowReaderMetadata, Ve
         return Err(damaged(path, "its columns cannot be read"));
     }
     let fields = footer.schema().fields().iter().enumerate();
-    let fields = fields.map(|(root, field)| named(field, root, footer.parquet_schema()));
+    let fields = fields.map(|(root, field)| {
+        let wide = wide::field(field, &wide);
+        wide.unwrap_or_else(|| named(field, root, footer.parquet_schema()))
+    });
     let fields = fields.collect();
     Ok((footer, fields))
 }

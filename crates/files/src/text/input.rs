@@ -3,12 +3,11 @@
 //! One reader decodes a file (gzip of one or several members, zstd, byte order marks, UTF-16, Latin-1) and cuts it behind a
 //! row's end, which each format finds in its own way ([`Cut`]); workers read the rows of the blocks.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek};
-use std::time::SystemTime;
+use std::io::{BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
-use mayfly_engine::{Result, StatementFiles};
+pub(crate) use mayfly_engine::FileVersion as Version;
+use mayfly_engine::{InputFile, Result, StatementFiles};
 use memchr::memchr;
 
 use crate::guard::damaged;
@@ -48,13 +47,9 @@ pub(crate) trait Cut {
     fn run(&mut self, text: &[u8], is_at_end: bool) -> Option<usize>;
 }
 
-/// Length and time of the last change of a file.
-pub(crate) type Version = (u64, Option<SystemTime>);
-
 /// The present version of an open file.
-pub(crate) fn version(path: &str, file: &File) -> Result<Version> {
-    let metadata = file.metadata().map_err(|error| damaged(path, error))?;
-    Ok((metadata.len(), metadata.modified().ok()))
+pub(crate) fn version(path: &str, file: &InputFile) -> Result<Version> {
+    file.version().map_err(|error| damaged(path, error))
 }
 
 /// A file that is being read.
@@ -80,12 +75,13 @@ impl Input {
         encoding: Encoding,
     ) -> Result<(Self, Version)> {
         let failed = |error| damaged(path, error);
-        let mut file = files.open(path)?;
+        let file = files.open(path)?;
         let version = version(path, &file)?;
+        let mut content = file.reader().map_err(failed)?;
         let mut begin = Vec::new();
-        let read = (&mut file).take(4).read_to_end(&mut begin);
-        read.and_then(|_| file.rewind()).map_err(failed)?;
-        let mut reader = decoder(file, &begin).map_err(failed)?;
+        let read = (&mut content).take(4).read_to_end(&mut begin);
+        read.map_err(failed)?;
+        let mut reader = decoder(content, begin).map_err(failed)?;
         let mut start = Vec::new();
         let read = (&mut reader).take(4).read_to_end(&mut start);
         read.map_err(failed)?;
@@ -256,9 +252,11 @@ impl Input {
     }
 }
 
-/// The reader of a file's content, by its first bytes.
-fn decoder(file: File, begin: &[u8]) -> std::io::Result<Box<dyn Read + Send>> {
-    Ok(match begin {
+/// The reader of a file's content, of which the first bytes were read.
+fn decoder(file: Box<dyn Read + Send>, begin: Vec<u8>) -> std::io::Result<Box<dyn Read + Send>> {
+    let kind = <[u8; 4]>::try_from(begin.as_slice()).unwrap_or_default();
+    let file = Cursor::new(begin).chain(file);
+    Ok(match kind {
         [0x1F, 0x8B, ..] => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file))),
         // A frame, or one to be skipped.
         [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => {
@@ -281,11 +279,23 @@ fn latin1(byte: u8) -> char {
     }
 }
 
+/// First bytes of files that are no texts, and the functions that read them.
+const MAGICS: &[(&[u8], &str)] = &[
+    (b"PAR1", "read_parquet"),
+    (b"ARROW1", "read_arrow"),
+    (b"PK\x03\x04", "read_excel"),
+];
+
 /// 1105 with the line of the first bytes of a block that are not UTF-8.
 pub(crate) fn check_utf8(path: &str, text: &[u8], first_line: u64) -> Result<()> {
     let Err(error) = std::str::from_utf8(text) else {
         return Ok(());
     };
+    let mut magics = MAGICS.iter().filter(|_| first_line == 1);
+    if let Some((_, function)) = magics.find(|(begin, _)| text.starts_with(begin)) {
+        let why = format!("it begins as a file that {function} reads");
+        return Err(damaged(path, why));
+    }
     let before = text.get(..error.valid_up_to()).unwrap_or_default();
     let line = first_line + memchr::memchr_iter(b'\n', before).count() as u64;
     let why = format!("line {line}: it is not UTF-8; encoding => 'latin1' reads any bytes");

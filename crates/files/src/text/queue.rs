@@ -51,10 +51,10 @@ pub(crate) fn open_again(
     context: &TableFunctionContext,
     path: &str,
     encoding: Encoding,
-    known: Version,
+    known: &Version,
 ) -> Result<Input> {
     let (input, version) = Input::open(&context.files, path, encoding)?;
-    if version == known {
+    if version == *known {
         Ok(input)
     } else {
         Err(damaged(path, "it has changed while it is read"))

@@ -25,6 +25,7 @@ use mayfly_engine::{
 
 use self::encoder::Compression::{Gzip, Lz4, Snappy, Zstd};
 use self::encoder::{Charge, Compression, Encoder, Rows, Settings};
+use crate::stores;
 
 /// Takes the options of a format.
 type Configure = fn(&'static str, &mut TableArguments, Compression) -> Result<Box<dyn Settings>>;
@@ -109,15 +110,20 @@ impl FileOutput for WriteFiles {
         context: &TableFunctionContext,
     ) -> Result<Box<dyn RowsWriter>> {
         let settings = settings(&rows.path, &mut options)?;
+        let files = stores::with_options(
+            &context.files,
+            std::slice::from_ref(&rows.path),
+            &mut options,
+        )?;
         let replaces = options.flag("overwrite")?.unwrap_or(false);
         options.end()?;
         refuse_same_names(&rows.columns)?;
         let charge = Charge::new(&context.memory);
         let zone = context.session.time_zone.clone();
         if !rows.partition_by.is_empty() {
-            return partitions::begin(rows, zone, settings, charge, replaces, &context.files);
+            return partitions::begin(rows, zone, settings, charge, replaces, &files);
         }
-        let file = context.files.create(&rows.path, replaces)?;
+        let file = files.create(&rows.path, replaces)?;
         let known = Rows {
             columns: rows.columns.into(),
             zone,

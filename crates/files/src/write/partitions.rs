@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use arrow_array::ArrayRef;
 use mayfly_engine::{
     Batch, NewDirectory, Result, ResultColumn, RowsToWrite, RowsWriter, StatementFiles, TimeZone,
-    codes,
+    codes, url_scheme,
 };
 
 use super::encoder::{Charge, Encoder, Rows, Settings};
@@ -73,10 +73,22 @@ pub(super) fn begin(
 
 /// 1086 for a directory with anything but partitions by a key: to replace it would remove what nobody meant.
 fn refuse_others(path: &str, key: &ResultColumn, files: &StatementFiles) -> Result<()> {
+    let begin = format!("{}=", encoded_key(&key.name));
+    if url_scheme(path).is_some() {
+        let directory = format!("{}/", path.trim_end_matches('/'));
+        let objects = files.objects(&directory, false, usize::MAX)?;
+        let is_part = |url: &String| {
+            let key = url.strip_prefix(&directory).unwrap_or_default();
+            key.starts_with(&begin) && key.contains('/')
+        };
+        return match objects.iter().all(is_part) {
+            true => Ok(()),
+            false => Err(codes::ER_FILE_EXISTS_ERROR.with(&[&path])),
+        };
+    }
     if files.is_directory(path)? != Some(true) {
         return Ok(());
     }
-    let begin = format!("{}=", encoded_key(&key.name));
     let entries = files.entries(path)?;
     match entries
         .iter()

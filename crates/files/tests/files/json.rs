@@ -85,14 +85,17 @@ fn what_is_no_json_is_an_error_with_its_line() {
         ),
         (
             "{\"a\":1}\n{\"a\":{\"b\":01}}\n",
-            "line 2: the value of 'a' is no JSON",
+            "line 2: the value of 'a' is no JSON: Missing a comma or '}' after an object member.",
         ),
         (
             "[{\"a\":1}",
             "line 1: a comma or ] is missing behind an element",
         ),
         ("[{\"a\":1},", "it ends within an array"),
-        ("{\"a\":\"\\x\"}", "line 1: the value of 'a' is no JSON"),
+        (
+            "{\"a\":\"\\x\"}",
+            "line 1: the value of 'a' is no JSON: Invalid escape character in string.",
+        ),
         ("", "it has no column"),
     ] {
         let files = Files::new();

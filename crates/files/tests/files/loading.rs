@@ -62,6 +62,74 @@ fn files_of_every_format_are_loaded() {
     }
 }
 
+/// LOAD DATA with FORMAT reads a data file; without it the path's ending says nothing, as in MySQL.
+#[test]
+fn load_data_reads_files_of_a_named_format() {
+    let files = Files::new();
+    files.write("f.csv", "a,b\n1,x\n2,y\n");
+    let mut session = files.database.session();
+    let mut run = |sql: &str| files.run(&mut session, sql);
+    run("CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(3), c INT DEFAULT 7)").expect("creates");
+    for (file, format) in [
+        ("p.parquet", "PARQUET"),
+        ("a.arrow", "ARROW"),
+        ("j.json", "JSON"),
+        ("n.data", "ndjson"),
+        ("c.csv.gz", "'csv'"),
+    ] {
+        let option = format.trim_matches('\'');
+        run(&format!(
+            "COPY (SELECT * FROM '@/f.csv') TO '@/{file}' (FORMAT {option})"
+        ))
+        .expect("writes");
+        run("DELETE FROM t").expect("empties");
+        let load = format!("INTO TABLE t FORMAT {format}");
+        run(&format!("LOAD DATA INFILE '@/{file}' {load} (a, b)")).expect("loads");
+        assert_eq!(
+            run("SELECT * FROM t").expect("reads"),
+            ["1|x|7", "2|y|7"],
+            "{file}"
+        );
+        let duplicate = run(&format!("LOAD DATA INFILE '@/{file}' {load} (a, b)"));
+        assert!(
+            duplicate.expect_err("is there").starts_with("1062 "),
+            "{file}"
+        );
+        run(&format!("LOAD DATA INFILE '@/{file}' IGNORE {load} (a, b)")).expect("ignores");
+        run(&format!(
+            "LOAD DATA INFILE '@/{file}' REPLACE {load} (a, b)"
+        ))
+        .expect("replaces");
+        assert_eq!(
+            run("SELECT COUNT(*) FROM t").expect("reads"),
+            ["2"],
+            "{file}"
+        );
+    }
+    run("CREATE TABLE two (a INT, b VARCHAR(3))").expect("creates");
+    run("LOAD DATA INFILE '@/p.parquet' INTO TABLE two FORMAT PARQUET").expect("loads");
+    assert_eq!(run("SELECT * FROM two").expect("reads"), ["1|x", "2|y"]);
+    for (sql, error) in [
+        (
+            "LOAD DATA INFILE '@/f.csv' INTO TABLE two FORMAT nosuch",
+            "1210 ",
+        ),
+        (
+            "LOAD DATA INFILE '@/f.csv' INTO TABLE two FORMAT CSV FIELDS TERMINATED BY ','",
+            "1064 ",
+        ),
+        (
+            "LOAD DATA LOCAL INFILE '@/f.csv' INTO TABLE two FORMAT CSV",
+            "1064 ",
+        ),
+        // MySQL's text, whatever the name.
+        ("LOAD DATA INFILE '@/p.parquet' INTO TABLE two", "1366 "),
+    ] {
+        let failed = run(sql).expect_err("fails");
+        assert!(failed.starts_with(error), "{sql}: {failed}");
+    }
+}
+
 #[test]
 fn values_are_converted_as_by_insert() {
     let files = Files::new();

@@ -7,10 +7,13 @@ mod declared;
 mod excel;
 mod json;
 mod loading;
+mod odd;
 mod parquet;
 mod parquet_pruning;
 mod paths;
 mod sampled;
 mod statements;
+#[cfg(feature = "object-stores")]
+mod stores;
 mod support;
 mod writing;

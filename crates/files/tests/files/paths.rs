@@ -88,3 +88,20 @@ fn what_is_no_file_is_refused() {
         "1016 Can't open file: '/dev/zero' (errno: it is no regular file)"
     );
 }
+
+/// A program without the feature says so.
+#[test]
+#[cfg(not(feature = "object-stores"))]
+fn urls_need_the_feature() {
+    let files = Files::new();
+    let expected = "1235 This version of MySQL doesn't yet support 'files named by a URL: it was built without the feature object-stores'";
+    for url in [
+        "s3://bucket/f.parquet",
+        "s3://bucket/*.csv",
+        "https://host/f.csv",
+    ] {
+        assert_eq!(files.error(&format!("SELECT * FROM '{url}'")), expected);
+    }
+    let copy = "COPY (SELECT 1 AS a) TO 's3://bucket/f.parquet'";
+    assert_eq!(files.error(copy), expected);
+}

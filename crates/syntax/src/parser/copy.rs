@@ -1,7 +1,8 @@
 //! `COPY … TO`, `COPY … FROM`, and the clauses of `INTO OUTFILE` for files of a data format.
 //!
 //! `COPY … TO` is a query with a file as its target, as DuckDB has it. `COPY t FROM 'path' (options)` is
-//! `INSERT INTO t SELECT * FROM read_file('path', options)`, whose privileges, conversions and errors it has. `INTO OUTFILE 'path' FORMAT …` has the clauses of
+//! `INSERT INTO t SELECT * FROM read_file('path', options)`, whose privileges, conversions and errors it has, and so is
+//! `LOAD DATA INFILE 'path' INTO TABLE t FORMAT …`. `INTO OUTFILE 'path' FORMAT …` has the clauses of
 //! MySQL HeatWave ("Exporting Query Results to Object Storage").
 
 use super::build;
@@ -65,33 +66,40 @@ impl Parser<'_> {
                 parser.copy_option(&mut file)
             })?;
         }
-        let path = TableFunctionArgument {
-            name: None,
-            value: build::string(file.path),
-        };
-        let options = file.options.into_iter();
-        let options = options.map(|option| TableFunctionArgument {
-            name: Some(option.name),
-            value: option.value,
-        });
-        let call = TableFunctionCall {
-            name: Some(Ident::new("read_file")),
-            arguments: [path].into_iter().chain(options).collect(),
-        };
-        let rows = TableFactor::Function { call, alias: None };
         let columns = columns.map(|columns| columns.into_iter().map(|it| vec![it]).collect());
-        Ok(Statement::Insert(Box::new(InsertStatement {
-            replace: false,
-            priority: None,
-            ignore: false,
-            table,
-            partitions: Vec::new(),
-            columns,
-            source: InsertSource::Query(query_of(select(vec![SelectItem::Wildcard], rows))),
-            row_alias: None,
-            on_duplicate_key_update: Vec::new(),
-            returning: Vec::new(),
-        })))
+        Ok(insert_from(
+            file,
+            InsertStatement {
+                columns,
+                ..insert_into(table)
+            },
+        ))
+    }
+
+    /// `FORMAT name [(columns)]` behind the table of LOAD DATA, for a statement with its other clauses.
+    pub(super) fn load_format(
+        &mut self,
+        path: String,
+        insert: InsertStatement,
+    ) -> Result<Statement> {
+        self.expect(Kw::FORMAT)?;
+        let format = FileOption {
+            name: Ident::new("FORMAT"),
+            value: build::string(self.name_or_string()?),
+        };
+        let columns = match self.at_kind(Kind::LeftParen) {
+            true => Some(self.paren_list_or_empty(Self::ident)?),
+            false => None,
+        };
+        // An empty list is that of all columns, as in LOAD DATA.
+        let columns = columns.filter(|columns| !columns.is_empty());
+        let file = DataFile {
+            path,
+            options: vec![format],
+            partition_by: Vec::new(),
+        };
+        let columns = columns.map(|columns| columns.into_iter().map(|it| vec![it]).collect());
+        Ok(insert_from(file, InsertStatement { columns, ..insert }))
     }
 
     /// `NAME`, `NAME value` or `PARTITION_BY (columns)`.
@@ -155,6 +163,44 @@ impl Parser<'_> {
             partition_by: Vec::new(),
         })
     }
+}
+
+/// `INSERT INTO table VALUES ()`, whose clauses a statement replaces by its own.
+pub(super) fn insert_into(table: TableName) -> InsertStatement {
+    InsertStatement {
+        replace: false,
+        priority: None,
+        ignore: false,
+        table,
+        partitions: Vec::new(),
+        columns: None,
+        source: InsertSource::Values(Vec::new()),
+        row_alias: None,
+        on_duplicate_key_update: Vec::new(),
+        returning: Vec::new(),
+    }
+}
+
+/// An INSERT or REPLACE of `SELECT * FROM read_file('path', options)`.
+fn insert_from(file: DataFile, insert: InsertStatement) -> Statement {
+    let path = TableFunctionArgument {
+        name: None,
+        value: build::string(file.path),
+    };
+    let options = file.options.into_iter();
+    let options = options.map(|option| TableFunctionArgument {
+        name: Some(option.name),
+        value: option.value,
+    });
+    let call = TableFunctionCall {
+        name: Some(Ident::new("read_file")),
+        arguments: [path].into_iter().chain(options).collect(),
+    };
+    let rows = TableFactor::Function { call, alias: None };
+    Statement::Insert(Box::new(InsertStatement {
+        source: InsertSource::Query(query_of(select(vec![SelectItem::Wildcard], rows))),
+        ..insert
+    }))
 }
 
 /// A query of nothing but its body.

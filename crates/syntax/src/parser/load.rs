@@ -1,9 +1,10 @@
 //! `LOAD DATA` and `INTO OUTFILE`, which share their description of a file.
 
+use super::copy::insert_into;
 use super::cursor::{Parser, Result};
 use crate::ast::{
-    FieldsOptions, IntoTarget, LinesOptions, LoadConcurrency, LoadData, LoadDuplicate, LoadTarget,
-    Statement,
+    FieldsOptions, InsertStatement, IntoTarget, LinesOptions, LoadConcurrency, LoadData,
+    LoadDuplicate, LoadTarget, Statement,
 };
 use crate::encodings;
 use crate::keywords::{Kw, kw};
@@ -26,13 +27,24 @@ impl Parser<'_> {
             None => LoadDuplicate::Unspecified,
         };
         self.expect_all(&kw![INTO TABLE])?;
+        let table = self.table_name()?;
+        let partitions = self.partition_names()?;
+        if self.at(Kw::FORMAT) && !local {
+            let insert = InsertStatement {
+                replace: duplicates == LoadDuplicate::Replace,
+                ignore: duplicates == LoadDuplicate::Ignore,
+                partitions,
+                ..insert_into(table)
+            };
+            return self.load_format(path, insert);
+        }
         let mut load = LoadData {
             concurrency,
             local,
             path,
             duplicates,
-            table: self.table_name()?,
-            partitions: self.partition_names()?,
+            table,
+            partitions,
             charset: self.charset_clause()?,
             fields: self.fields_options()?,
             lines: self.lines_options()?,

@@ -4,10 +4,18 @@
 //! name, `[a-z]` and `[!a-z]` one character, `**` any number of directories. Files come in the order of their paths, so
 //! that a table has the same rows in the same order each time. Names that begin with `.` or `_` are not data.
 //!
+//! URLs name objects of a store, whose keys are such paths: those that begin as the pattern does are listed, and matched here.
+//! HTTP has no lists, so that its URLs stand for themselves.
+//!
 //! Directories called `key=value` ("Hive partitioning") give their files the column `key`. `__HIVE_DEFAULT_PARTITION__`
 //! is NULL, and `%2F` and the like stand for characters that names of directories cannot have.
 
-use mayfly_engine::{Result, StatementFiles, codes};
+mod patterns;
+
+use mayfly_engine::{Result, StatementFiles, codes, shown_path, url_scheme};
+
+use self::patterns::{WILD, matches, matches_all};
+use crate::guard::damaged;
 
 /// The name that stands for NULL.
 pub(crate) const NULL_KEY: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -52,6 +60,7 @@ impl Search<'_> {
             let before = paths.len();
             self.add(pattern, &mut paths)?;
             if paths.len() == before {
+                let pattern = shown_path(pattern);
                 return Err(codes::ER_FILE_NOT_FOUND.with(&[&pattern, &"2 - No file matches"]));
             }
             paths[before..].sort_unstable();
@@ -60,7 +69,10 @@ impl Search<'_> {
     }
 
     fn add(&self, pattern: &str, paths: &mut Vec<String>) -> Result<()> {
-        let is_pattern = pattern.contains(['*', '?', '[']);
+        if let Some(scheme) = url_scheme(pattern) {
+            return self.add_objects(scheme, pattern, paths);
+        }
+        let is_pattern = pattern.contains(WILD);
         // A name may have these characters itself. Outside of the allowed directory nothing is looked for.
         match self.files.is_directory(pattern) {
             Ok(Some(true)) => return self.add_directory(pattern, paths, 0),
@@ -77,6 +89,53 @@ impl Search<'_> {
                 };
                 let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).collect();
                 self.add_matches(base, &parts, paths, 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the objects of a URL: one, those of a pattern, or all data in a directory and below it.
+    fn add_objects(&self, scheme: &str, url: &str, paths: &mut Vec<String>) -> Result<()> {
+        if matches!(scheme, "http" | "https") {
+            // The error has the server's answer.
+            self.files.open(url)?;
+            return push(paths, url.to_owned());
+        }
+        let authority = url.find("://").map_or(0, |at| at + 3);
+        let key = url[authority..].find('/').map(|at| authority + at + 1);
+        let Some(wild) = url.find(WILD) else {
+            let is_whole = !url.ends_with('/') && key.is_some();
+            if is_whole && self.files.is_object(url)? {
+                return push(paths, url.to_owned());
+            }
+            let directory = format!("{}/", url.trim_end_matches('/'));
+            for found in self.files.objects(&directory, false, FILES_MAX + 1)? {
+                // A key that stands for the directory itself.
+                let Some(names) = found.strip_prefix(&directory) else {
+                    continue;
+                };
+                let mut names = names.split('/');
+                let is_hidden = names.clone().any(|name| name.starts_with(['.', '_']));
+                if !is_hidden && names.next_back().is_some_and(|name| (self.is_data)(name)) {
+                    push(paths, found)?;
+                }
+            }
+            return Ok(());
+        };
+        if key.is_none_or(|key| wild < key) {
+            return Err(damaged(url, "the name of a bucket is no pattern"));
+        }
+        let directory = url[..wild].rfind('/').map_or(wild, |slash| slash + 1);
+        let parts: Vec<&str> = url[directory..].split('/').collect();
+        let in_directory = parts.len() == 1;
+        for found in self
+            .files
+            .objects(&url[..wild], in_directory, FILES_MAX + 1)?
+        {
+            let names = found.get(directory..).unwrap_or_default();
+            let names: Vec<&str> = names.split('/').collect();
+            if matches_all(&parts, &names) {
+                push(paths, found)?;
             }
         }
         Ok(())
@@ -115,7 +174,7 @@ impl Search<'_> {
         if depth > DEPTH_MAX {
             return Ok(());
         }
-        if !part.contains(['*', '?', '[']) {
+        if !part.contains(WILD) {
             let path = joined(base, part);
             return match (self.files.is_directory(&path)?, rest.is_empty()) {
                 (Some(false), true) => push(paths, path),
@@ -195,6 +254,7 @@ fn joined(directory: &str, name: &str) -> String {
 
 /// The keys and values in the names of a path's directories.
 fn keys_of(path: &str) -> Vec<(String, Option<String>)> {
+    let path = shown_path(path);
     let Some((directories, _)) = path.rsplit_once('/') else {
         return Vec::new();
     };
@@ -236,94 +296,9 @@ fn text_of(digits: &[u8]) -> Option<&str> {
     std::str::from_utf8(digits).ok().filter(|_| is_hex)
 }
 
-/// Whether a name matches a part of a pattern. Each `*` first matches nothing, and then more where the rest does not match.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut at, mut star) = ((0, 0), None);
-    while at.1 < name.len() {
-        let (pattern_at, name_at) = at;
-        let next = match pattern.get(pattern_at) {
-            Some(b'*') => {
-                star = Some((pattern_at, name_at));
-                Some((pattern_at + 1, name_at))
-            }
-            Some(b'?') => Some((pattern_at + 1, name_at + character_length(name[name_at]))),
-            Some(b'[') => match in_class(&pattern[pattern_at + 1..], name[name_at]) {
-                Some((true, length)) => Some((pattern_at + 1 + length, name_at + 1)),
-                Some((false, _)) => None,
-                None => (name[name_at] == b'[').then_some((pattern_at + 1, name_at + 1)),
-            },
-            Some(byte) if *byte == name[name_at] => Some((pattern_at + 1, name_at + 1)),
-            _ => None,
-        };
-        at = match (next, star) {
-            (Some(next), _) => next,
-            (None, Some((pattern_at, name_at))) => {
-                star = Some((pattern_at, name_at + 1));
-                (pattern_at + 1, name_at + 1)
-            }
-            (None, None) => return false,
-        };
-    }
-    pattern
-        .get(at.0..)
-        .is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
-}
-
-fn character_length(first: u8) -> usize {
-    match first {
-        0..0xC0 => 1,
-        0xC0..0xE0 => 2,
-        0xE0..0xF0 => 3,
-        _ => 4,
-    }
-}
-
-/// Whether a byte is in the class behind `[`, and the length of the class with its `]`; `None` without one.
-fn in_class(class: &[u8], byte: u8) -> Option<(bool, usize)> {
-    let negated = class.first() == Some(&b'!');
-    let start = usize::from(negated);
-    let end = start + 1 + class.get(start + 1..)?.iter().position(|it| *it == b']')?;
-    let (mut at, mut found) = (start, false);
-    while at < end {
-        if at + 2 < end && class[at + 1] == b'-' {
-            found |= (class[at]..=class[at + 2]).contains(&byte);
-            at += 3;
-        } else {
-            found |= class[at] == byte;
-            at += 1;
-        }
-    }
-    Some((found != negated, end + 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn patterns() {
-        for (pattern, name, is_match) in [
-            ("*", "a.csv", true),
-            ("*.csv", "a.csv", true),
-            ("*.csv", "a.csv.gz", false),
-            ("a*b*c", "a12b3bc", true),
-            ("a*b*c", "a12b3b", false),
-            ("?.csv", "é.csv", true),
-            ("?.csv", "ab.csv", false),
-            ("y[0-9].csv", "y7.csv", true),
-            ("y[!0-9].csv", "y7.csv", false),
-            ("y[]a].csv", "y].csv", true),
-            ("y[.csv", "y[.csv", true),
-            ("", "a", false),
-            ("**", "abc", true),
-        ] {
-            assert_eq!(
-                matches(pattern.as_bytes(), name.as_bytes()),
-                is_match,
-                "{pattern} {name}"
-            );
-        }
-    }
 
     #[test]
     fn keys_keep_their_digits() {

@@ -2,26 +2,23 @@
 //!
 //! A piece of a scan is a file: its record batches follow each other, and dictionaries may be replaced between them.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+mod messages;
+
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, new_null_array};
-use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, Field};
+use arrow_array::new_null_array;
+use arrow_schema::Field;
 use mayfly_engine::{
-    Batch, Diagnostics, ProvidedColumn, Result, StatementFiles, TableArguments,
-    TableFunctionContext,
+    Batch, Diagnostics, ProvidedColumn, Reservation, Result, StatementFiles, StatementMemory,
+    TableArguments, TableFunctionContext,
 };
 use parking_lot::Mutex;
 
+use self::messages::{Messages, room};
 use crate::columns::{self, Opened, array_types};
 use crate::guard::{damaged, guarded};
 use crate::paths::DataFile;
 use crate::table::{FileRequest, Format, Piece, Pieces};
-
-/// The first bytes of a file; a stream has none.
-const MAGIC: &[u8] = b"ARROW1";
 
 type ArrowFile = Opened<()>;
 
@@ -39,12 +36,12 @@ pub(crate) fn open(
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
     let (columns, opened) = columns::open(files, arguments, context, |path, file| {
-        let reader = Reader::new(path, file)?;
-        let schema = match &reader {
-            Reader::File(reader) => reader.schema(),
-            Reader::Stream(reader) => reader.schema(),
-        };
-        let fields = schema.fields().iter().map(|field| Field::clone(field));
+        let messages = Messages::open(path, file, &context.memory)?;
+        let fields = messages
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| Field::clone(field));
         Ok((fields.collect(), ()))
     })?;
     Ok(Box::new(ArrowFiles {
@@ -67,6 +64,7 @@ impl Format for ArrowFiles {
         Ok(Arc::new(Queue {
             files: Arc::clone(&self.files),
             access: self.context.files.clone(),
+            memory: self.context.memory.clone(),
             diagnostics: Arc::clone(&self.context.diagnostics),
             types: array_types(&self.columns).collect(),
             columns: request.columns.into(),
@@ -79,6 +77,7 @@ impl Format for ArrowFiles {
 struct Queue {
     files: Arc<[ArrowFile]>,
     access: StatementFiles,
+    memory: StatementMemory,
     diagnostics: Arc<Diagnostics>,
     types: Arc<[arrow_schema::DataType]>,
     columns: Arc<[usize]>,
@@ -92,46 +91,22 @@ impl Pieces for Queue {
         };
         let path = &self.files[at].path;
         let file = self.access.open(path)?;
-        let reader = guarded(path, || Reader::new(path, file))?;
+        let messages = guarded(path, || Messages::open(path, file, &self.memory))?;
         Ok(Some(Box::new(Batches {
             at,
             files: Arc::clone(&self.files),
             types: Arc::clone(&self.types),
             columns: Arc::clone(&self.columns),
             diagnostics: Arc::clone(&self.diagnostics),
-            reader,
+            messages,
+            memory: self.memory.clone(),
+            held: None,
         })))
     }
 }
 
-/// The reader of a file or a stream.
-enum Reader {
-    File(Box<FileReader<BufReader<File>>>),
-    Stream(Box<StreamReader<BufReader<File>>>),
-}
-
-impl Reader {
-    fn new(path: &str, mut file: File) -> Result<Self> {
-        let mut begin = Vec::new();
-        let read = (&mut file).take(MAGIC.len() as u64).read_to_end(&mut begin);
-        let back = read.and_then(|_| file.rewind());
-        back.map_err(|error| damaged(path, error))?;
-        let file = BufReader::new(file);
-        let failed = |error: ArrowError| damaged(path, error);
-        Ok(if begin == MAGIC {
-            Self::File(Box::new(FileReader::try_new(file, None).map_err(failed)?))
-        } else {
-            Self::Stream(Box::new(StreamReader::try_new(file, None).map_err(failed)?))
-        })
-    }
-
-    fn next(&mut self) -> Option<std::result::Result<RecordBatch, ArrowError>> {
-        match self {
-            Self::File(reader) => reader.next(),
-            Self::Stream(reader) => reader.next(),
-        }
-    }
-}
+/// Bytes of a NULL in the widest array but one.
+const NULL: u64 = 16;
 
 /// The record batches of a file.
 struct Batches {
@@ -140,7 +115,10 @@ struct Batches {
     types: Arc<[arrow_schema::DataType]>,
     columns: Arc<[usize]>,
     diagnostics: Arc<Diagnostics>,
-    reader: Reader,
+    messages: Messages,
+    memory: StatementMemory,
+    /// The memory of columns that the file does not have.
+    held: Option<Reservation>,
 }
 
 impl Piece for Batches {
@@ -151,10 +129,14 @@ impl Piece for Batches {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let file = &self.files[self.at];
         guarded(&file.path, || {
-            let Some(record) = self.reader.next() else {
+            self.held = None;
+            let Some(record) = self.messages.next()? else {
                 return Ok(None);
             };
-            let record = record.map_err(|error| damaged(&file.path, error))?;
+            // A batch may say that it has any number of rows where it has no values.
+            let absent = self.columns.iter().filter(|at| file.places[**at].is_none());
+            let bytes = (record.num_rows() as u64).saturating_mul(NULL * absent.count() as u64);
+            self.held = Some(room(&file.path, &self.memory, bytes)?);
             let columns = self
                 .columns
                 .iter()
