@@ -9,6 +9,7 @@ mod json;
 mod loading;
 mod odd;
 mod parquet;
+mod parquet_filter;
 mod parquet_pruning;
 mod paths;
 mod sampled;
