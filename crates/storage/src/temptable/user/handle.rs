@@ -115,6 +115,7 @@ impl Handle {
         let mut pieces = Vec::new();
         let mut first = 0;
         while first < ids.len() || pieces.is_empty() {
+            self.statement.shared().interrupt.check()?;
             let piece = self.see(|content| {
                 let mut piece = Piece::new(&self.core, content, columns);
                 while first < ids.len() && (piece.len() == 0 || !piece.is_enough()) {
@@ -284,6 +285,7 @@ impl Table for Handle {
         let rows = if pager.has_overflowed() {
             lookup.sort(count);
             while lookup.key < count {
+                self.statement.shared().interrupt.check()?;
                 self.see(|content| {
                     let forced = pager.times_forced();
                     while lookup.key < count && !pager.has_read_enough(forced) {
