@@ -9,8 +9,8 @@ use mayfly_storage::{
     DurableTransaction, Purpose, ReadLock, ReadView, Statement as DurableStatement,
     StatementOptions as DurableStatementOptions, UndoLog, UserTableContext, UserTableEngine,
 };
-use mayfly_types::Result;
 use mayfly_types::temporal::TimeZone;
+use mayfly_types::{Interrupt, Result};
 
 use super::StatementContext;
 use crate::catalog::definition::TableDefinition;
@@ -187,6 +187,7 @@ impl TableAccess for StatementContext<'_> {
                 Engine::InnoDb => UserTableEngine::Transactional,
                 _ => UserTableEngine::NonTransactional,
             },
+            interrupt: Interrupt::default(),
             is_private: definition.temporary,
         }
     }

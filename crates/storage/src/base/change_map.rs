@@ -10,7 +10,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_memory::{Budget, BudgetKind, Reservation};
-use mayfly_types::Result;
+use mayfly_types::{Interrupt, Result};
 
 use crate::key_encoding::ByteRange;
 use crate::temptable::{
@@ -93,6 +93,7 @@ impl ChangeStorage {
             purpose: Purpose::TransactionChanges,
             name: NAME.into(),
             engine: UserTableEngine::Transactional,
+            interrupt: Interrupt::default(),
             is_private: false,
         })
     }

@@ -18,13 +18,17 @@ use crate::error::ANONYMOUS_TABLE;
 use crate::scan_request::ColumnId;
 use crate::table::{IndexId, IndexPart, IndexSpec, Table};
 
+/// Number of rows that are added between two checks of the interrupt, while no page is in a file.
+const ROWS_UNASKED: usize = 16;
+
 /// Rows by their keys. Several workers may look keys up at once.
 #[derive(Debug)]
 pub struct KeyedRows {
     rows: Arc<dyn Table>,
+    made: UserTable,
     null_safe: Vec<bool>,
     // Dropped after the rows, which take their memory and space from its budgets.
-    _table: TempTable,
+    table: TempTable,
 }
 
 impl TempTable {
@@ -48,23 +52,39 @@ impl TempTable {
             purpose: spec.purpose,
             name: ANONYMOUS_TABLE.into(),
             engine: UserTableEngine::NonTransactional,
+            interrupt: store.context.interrupt().clone(),
             is_private: false,
         };
         let made = UserTable::new(context, spec.columns.clone(), vec![index]);
+        let interrupt = store.context.interrupt();
         let undo = UndoLog::default();
         let mut writer = made.open(&store.context, &undo).writer()?;
         let partitions = self.partitions();
         while let Some(taken) = partitions.next_taken()? {
             let (Taken::Loaded(mut partition) | Taken::Large(mut partition)) = taken;
             while let Some(batch) = partition.read_next()? {
-                writer.append(&batch)?;
+                let mut done = 0;
+                while done < batch.row_count() {
+                    // A row may be several pages of a file, so that the statement can end between two.
+                    let step = if made.has_overflowed() {
+                        1
+                    } else {
+                        ROWS_UNASKED
+                    };
+                    let rows = step.min(batch.row_count() - done);
+                    let added = writer.append(&batch.slice(done, rows));
+                    // Of an interrupt the statement knows the reason.
+                    added.map_err(|error| interrupt.check().err().unwrap_or(error))?;
+                    done += rows;
+                }
             }
         }
         writer.finish()?;
         Ok(KeyedRows {
             rows: made.open(&store.context, &undo),
+            made,
             null_safe: keys.iter().map(|key| key.null_safe).collect(),
-            _table: self,
+            table: self,
         })
     }
 }
@@ -74,7 +94,13 @@ impl KeyedRows {
     /// for each the index of the row of `keys`, ascending.
     pub fn find(&self, keys: &[ArrayRef], columns: &[usize]) -> Result<(Batch, UInt32Array)> {
         let columns: Vec<ColumnId> = columns.iter().copied().map(ColumnId).collect();
-        self.rows
-            .index_lookup(IndexId(0), keys, &self.null_safe, &columns)
+        let found = self
+            .rows
+            .index_lookup(IndexId(0), keys, &self.null_safe, &columns)?;
+        match self.made.take_unrelieved() {
+            // A table of a statement is not there to try again later.
+            Some(error) => Err(self.table.error(&error)),
+            None => Ok(found),
+        }
     }
 }

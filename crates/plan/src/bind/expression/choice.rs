@@ -132,7 +132,7 @@ impl Binder<'_> {
             Ok(choice)
         };
         // Hexadecimal literals and constants are recognized by their form.
-        let is_constant_of_form = is_immutable(&first)
+        let is_constant_of_form = is_immutable(&first) && first.ty.is_numeric()
             || may_be_hexadecimal(&first)
                 && !expression_is_volatile(&first)
                 && !has_subquery(&first);

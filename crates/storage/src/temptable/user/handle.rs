@@ -71,7 +71,9 @@ impl Handle {
 
     /// Calls a function with the content that the handle sees.
     fn see<T>(&self, work: impl FnOnce(&Content) -> mayfly_memory::Result<T>) -> Result<T> {
-        self.core.see_pinned(&self.pin, work)
+        let seen = self.core.see_pinned(&self.pin, work);
+        // Of an interrupt the statement knows the reason.
+        seen.map_err(|error| self.statement.interrupt().check().err().unwrap_or(error))
     }
 
     /// A reader of columns of the handle's snapshot.
@@ -118,6 +120,9 @@ impl Handle {
             let piece = self.see(|content| {
                 let mut piece = Piece::new(&self.core, content, columns);
                 while first < ids.len() && (piece.len() == 0 || !piece.is_enough()) {
+                    if self.core.pager.has_overflowed() {
+                        self.statement.check_interrupt()?;
+                    }
                     if !piece.add(ids[first])? {
                         return Ok(None);
                     }
@@ -287,6 +292,8 @@ impl Table for Handle {
                 self.see(|content| {
                     let forced = pager.times_forced();
                     while lookup.key < count && !pager.has_read_enough(forced) {
+                        // A key may be several pages of a file.
+                        self.statement.check_interrupt()?;
                         lookup.advance(content, PIECE_IDS)?;
                     }
                     Ok(())

@@ -32,7 +32,8 @@ mod writer;
 
 use std::sync::Arc;
 
-use mayfly_memory::sync::write_lock;
+use mayfly_memory::MemoryError;
+use mayfly_memory::sync::{lock, write_lock};
 use mayfly_types::PhysicalType;
 
 use self::handle::Handle;
@@ -78,6 +79,16 @@ impl UserTable {
             entry.rows = state.content.heap.len();
         }
         entry
+    }
+
+    /// Whether rows are in a temporary file.
+    pub(crate) fn has_overflowed(&self) -> bool {
+        self.0.pager.has_overflowed()
+    }
+
+    /// Why reads since the last call could not evict pages, if they could not: the rows that they gave are right.
+    pub(crate) fn take_unrelieved(&self) -> Option<MemoryError> {
+        lock(&self.0.unrelieved).take()
     }
 
     /// Restarts the account of an empty table of the MEMORY engine with these limits.

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use mayfly_memory::sync::lock;
 use mayfly_memory::{Block, Budget, Extent, MemoryError, Result, TempFile, prefetch};
+use mayfly_types::Interrupt;
 
 use crate::temptable::context::Resources;
 
@@ -40,6 +41,8 @@ pub(super) struct Pager {
     /// Replaced pages that older snapshots still see.
     old: Mutex<Vec<Weak<PageCell>>>,
     pub(super) bytes_overflowed: AtomicU64,
+    /// Interrupt of the statement that the table belongs to, asked before each page is written.
+    interrupt: Interrupt,
 }
 
 impl Pager {
@@ -59,7 +62,13 @@ impl Pager {
             forced: AtomicU64::new(0),
             old: Mutex::default(),
             bytes_overflowed: AtomicU64::new(0),
+            interrupt: Interrupt::default(),
         }
+    }
+
+    /// This pager for a table of one statement.
+    pub(super) fn interrupted_by(self, interrupt: Interrupt) -> Self {
+        Self { interrupt, ..self }
     }
 
     /// Takes a block. If the limit refuses it, it is taken as part of the working set and pages will be evicted.
@@ -309,6 +318,8 @@ impl Residents {
             if freed >= wanted {
                 break;
             }
+            let asked = pager.interrupt.check();
+            asked.map_err(|_| MemoryError::Interrupted)?;
             let Some(cell) = list.pop_front() else { break };
             let Some(page) = cell.upgrade().filter(|page| !page.is_absent()) else {
                 continue;

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use mayfly_memory::Budget;
+use mayfly_types::Interrupt;
 
 use super::memory_engine::MemoryLimits;
 use crate::temptable::context::Resources;
@@ -41,6 +42,8 @@ pub struct UserTableContext {
     pub name: Arc<str>,
     /// Behaviour of the table.
     pub engine: UserTableEngine,
+    /// Interrupt of the statement that the table belongs to; one that is never set for a table that outlives it.
+    pub interrupt: Interrupt,
     /// Whether it belongs to one session alone, and KILL TEMPORARY TABLE may end it.
     pub is_private: bool,
 }

@@ -91,6 +91,8 @@ pub(super) struct Core {
     /// Write lock of a MEMORY table.
     pub(super) write_lock: Option<WriteLock>,
     is_holder: AtomicBool,
+    /// Why pages could not be evicted after the last read.
+    pub(super) unrelieved: Mutex<Option<MemoryError>>,
     pub(super) registration: Arc<Registration>,
 }
 
@@ -180,7 +182,8 @@ impl Core {
                     scratch: WriterScratch::default(),
                     pins: Mutex::default(),
                 }),
-                pager: Pager::new(context.resources, memory, temp_space, may_overflow),
+                pager: Pager::new(context.resources, memory, temp_space, may_overflow)
+                    .interrupted_by(context.interrupt),
                 shape,
                 name: context.name,
                 engine: context.engine,
@@ -188,6 +191,7 @@ impl Core {
                 version: AtomicU64::new(0),
                 write_lock: (!may_overflow).then(WriteLock::default),
                 is_holder: AtomicBool::new(false),
+                unrelieved: Mutex::default(),
                 registration,
             }
         })
@@ -315,7 +319,9 @@ impl Core {
             && let Ok(mut state) = self.state.try_write()
         {
             // Pages that cannot be written now stay, and the next writer tries again.
-            let _ = state.content.relieve(&self.pager);
+            if let Err(error) = state.content.relieve(&self.pager) {
+                *lock(&self.unrelieved) = Some(error);
+            }
         }
     }
 

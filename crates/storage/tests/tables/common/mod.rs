@@ -291,6 +291,7 @@ pub(crate) fn user_table(
         purpose: Purpose::UserTable,
         name: "t".into(),
         engine,
+        interrupt: Interrupt::default(),
         is_private: true,
     };
     UserTable::new(context, columns.to_vec(), indexes)
