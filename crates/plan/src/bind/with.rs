@@ -283,7 +283,9 @@ impl Binder<'_> {
     fn is_merged(&mut self, at: usize, alias: &str) -> Option<bool> {
         let hint = self.merge_hint(alias);
         let VisibleCte {
-            again, materialized, ..
+            again,
+            materialized,
+            ..
         } = &self.ctes[at];
         let written = materialized.map(|materialized| !materialized);
         if let (Some(written), Some(hint)) = (written, hint)
@@ -308,7 +310,9 @@ impl Binder<'_> {
     }
 
     fn bind_definition(&mut self, later: &[VisibleCte], alias: &str) -> Result<Relation> {
-        let read = later.first().and_then(|cte| Some((cte.depth, cte.again.clone()?)));
+        let read = later
+            .first()
+            .and_then(|cte| Some((cte.depth, cte.again.clone()?)));
         let Some((depth, Definition { cte, placeholders })) = read else {
             return Err(codes::ER_NO_SUCH_TABLE.with(&[&"", &alias]));
         };
