@@ -1,10 +1,6 @@
 //! Counter of the AUTO_INCREMENT numbers of a table's rows (the manual, "AUTO_INCREMENT Handling in InnoDB").
 
-use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use super::private_rows::PrivateRows;
 
 /// Counter of AUTO_INCREMENT numbers: the number of the next row.
 #[derive(Debug)]
@@ -56,25 +52,5 @@ impl AutoIncrement {
     #[inline]
     pub(crate) fn advance(&self, next: u64) {
         self.0.fetch_max(next, Ordering::Relaxed);
-    }
-}
-
-/// The counter that a session's rows of a table are numbered by: the table's, or that of the session's own rows.
-pub(crate) enum Numbers<'t> {
-    /// The table's.
-    Table(&'t AutoIncrement),
-    /// The session's.
-    Session(Arc<PrivateRows>),
-}
-
-impl Deref for Numbers<'_> {
-    type Target = AutoIncrement;
-
-    #[inline]
-    fn deref(&self) -> &AutoIncrement {
-        match self {
-            Self::Table(numbers) => numbers,
-            Self::Session(rows) => rows.numbers(),
-        }
     }
 }

@@ -9,12 +9,12 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Result, TypeKind};
 use parking_lot::Mutex;
 
-use super::auto_increment::{AutoIncrement, Numbers};
+use super::auto_increment::AutoIncrement;
 use super::auto_increment_record::set_next_number;
 use super::column_statistics::ColumnStatisticsCache;
 use super::definition::{ColumnDefinition, TableDefinition};
 use super::indexes::{IndexStorage, index_sources};
-use super::private_rows::PrivateStore;
+use super::private_rows::{Numbers, PrivateStore};
 use super::provided::{self, ProvidedTable};
 use super::provider::TableProvider;
 use super::row_hooks::RowHooks;

@@ -21,6 +21,7 @@ pub(crate) mod indexes;
 pub(crate) mod inner_statements;
 pub(crate) mod memory_engine;
 pub(crate) mod private_rows;
+mod private_store;
 pub(crate) mod provided;
 pub(crate) mod provided_changes;
 pub(crate) mod provider;

@@ -6,23 +6,18 @@
 //! the data directory. The rows are made when a session first opens the table, and belong to the session alone: the store
 //! knows them weakly, to say which sessions have rows while the definition must not change.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use mayfly_storage::{
-    BatchTable, IndexId, IndexSpec, KeyEncoder, RowChange, RowKeyEncoder, Table, UserTable,
-    UserTableContext,
-};
+use mayfly_storage::{IndexSpec, KeyEncoder, UserTable, UserTableContext};
 use mayfly_syntax::ast::OnCommit;
-use mayfly_types::{Error, PhysicalType, Result, Value};
+use mayfly_types::PhysicalType;
 use parking_lot::Mutex;
 
 use super::auto_increment::AutoIncrement;
 use super::definition::TableDefinition;
 use super::indexes::index_specs;
-use super::table_access::RowAccess;
-use super::table_store::{RowRef, RowStatement, RowUpdate, SingleRows, TableRows, TableStore};
-use crate::engines::Engine;
 
 /// Rows of one session in a global temporary table.
 #[derive(Debug)]
@@ -92,6 +87,18 @@ struct Shape {
     users: Mutex<Vec<(u64, Weak<PrivateRows>)>>,
 }
 
+/// The rows of a table that no longer exists are freed at once, whatever still refers to them: those of a copy by an ALTER
+/// TABLE that has failed, for example.
+impl Drop for Shape {
+    fn drop(&mut self) {
+        for (_, rows) in self.users.get_mut().drain(..) {
+            if let Some(rows) = rows.upgrade() {
+                rows.clear();
+            }
+        }
+    }
+}
+
 /// Store of a global temporary table.
 #[derive(Debug)]
 pub(crate) struct PrivateStore {
@@ -157,53 +164,33 @@ impl PrivateStore {
         ids
     }
 
-    /// The rows of a statement that uses single ones.
-    fn rows(&self, statement: RowStatement<'_>) -> Result<Arc<PrivateRows>> {
-        let own = statement.access.private_rows(self);
-        own.ok_or_else(|| Error::internal("a statement has no rows of its session"))
+    /// The physical types of the columns.
+    pub(super) fn columns(&self) -> &[PhysicalType] {
+        &self.shape.columns
+    }
+
+    /// The encoders of the keys of the indexes.
+    pub(super) fn encoders(&self) -> &[KeyEncoder] {
+        &self.shape.encoders
     }
 }
 
-impl TableRows for PrivateStore {
-    fn open(&self, access: &dyn RowAccess, _directly: bool) -> Result<Arc<dyn Table>> {
-        Ok(match access.private_rows(self) {
-            Some(own) => own
-                .rows
-                .open(access.temp_table_context(), access.undo_log()),
-            None => Arc::new(BatchTable::new(self.shape.columns.clone(), [])),
-        })
-    }
-
-    fn single_rows(&self) -> Option<&dyn SingleRows> {
-        let is_memory = self.shape.definition.engine == Engine::Memory;
-        (!is_memory).then_some(self)
-    }
+/// The counter that a session's rows of a table are numbered by: the table's, or that of the session's own rows.
+pub(crate) enum Numbers<'t> {
+    /// The table's.
+    Table(&'t AutoIncrement),
+    /// The session's.
+    Session(Arc<PrivateRows>),
 }
 
-impl TableStore for PrivateStore {
-    fn private(&self) -> Option<&PrivateStore> {
-        Some(self)
-    }
-}
+impl Deref for Numbers<'_> {
+    type Target = AutoIncrement;
 
-impl SingleRows for PrivateStore {
-    fn keys(&self, index: IndexId) -> Result<RowKeyEncoder<'_>> {
-        UserTable::row_keys_of(&self.shape.encoders, index)
-    }
-
-    fn read(&self, row: RowRef<'_>, columns: &[usize], values: &mut Vec<Value>) -> Result<bool> {
-        SingleRows::read(&self.rows(row.statement)?.rows, row, columns, values)
-    }
-
-    fn insert(&self, statement: RowStatement<'_>, values: &mut [Value]) -> Result<RowChange> {
-        SingleRows::insert(&self.rows(statement)?.rows, statement, values)
-    }
-
-    fn update(&self, row: RowRef<'_>, update: RowUpdate<'_>) -> Result<Option<RowChange>> {
-        SingleRows::update(&self.rows(row.statement)?.rows, row, update)
-    }
-
-    fn delete(&self, row: RowRef<'_>) -> Result<Option<RowChange>> {
-        SingleRows::delete(&self.rows(row.statement)?.rows, row)
+    #[inline]
+    fn deref(&self) -> &AutoIncrement {
+        match self {
+            Self::Table(numbers) => numbers,
+            Self::Session(rows) => rows.numbers(),
+        }
     }
 }

@@ -280,7 +280,7 @@ fn like(
 }
 
 /// An empty table of a definition.
-pub(super) fn new_table(
+fn new_table(
     context: &StatementContext<'_>,
     definition: TableDefinition,
 ) -> Result<Arc<BaseTable>> {

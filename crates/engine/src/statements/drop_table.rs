@@ -7,13 +7,12 @@ use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::catalog::FullName;
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
+use crate::catalog::{BaseTable, FullName};
 use crate::error::refuse;
 use crate::information_schema::logs;
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
-use crate::statements::create_table;
 use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::transaction::NotUndone;
 
@@ -131,7 +130,8 @@ pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) ->
     if let Some(table) = context.temporary_table(database, name) {
         if context.session.undoes_definitions() {
             let definition = TableDefinition::clone(&table.definition);
-            let new = create_table::new_table(context, definition)?;
+            let id = context.catalog().next_table_id();
+            let new = Arc::new(BaseTable::new(id, definition, context)?);
             context.session.drop_temporary_table(database, name);
             context.session.add_temporary_table(new);
             return Ok(());

@@ -43,6 +43,27 @@ fn rows_of_a_session_end_with_it() {
 }
 
 #[test]
+fn a_copy_that_fails_leaves_nothing() {
+    let (fixture, mut session) = Fixture::with_session();
+    session.must("SET cte_max_recursion_depth = 100000");
+    session.must(
+        "CREATE GLOBAL TEMPORARY TABLE test.g (a INT PRIMARY KEY, b TEXT) ON COMMIT PRESERVE ROWS",
+    );
+    session.must(&format!("INSERT INTO test.g {}", rows(5000)));
+    let before = fixture.database.memory_used();
+    for _ in 0..3 {
+        let alter = "ALTER TABLE test.g ADD c INT FIRST, ADD UNIQUE (b(100))";
+        assert_eq!(session.execute(alter).unwrap_err().errno(), 1062);
+    }
+    let after = fixture.database.memory_used();
+    assert!(
+        after < before + (256 << 10),
+        "{before} bytes became {after}"
+    );
+    assert_eq!(session.must("SELECT COUNT(*) FROM test.g")[0], "5000");
+}
+
+#[test]
 fn a_reset_drops_rows_and_tables_unless_they_are_kept() {
     let (_fixture, mut session) = Fixture::with_session();
     session.must("USE test");
