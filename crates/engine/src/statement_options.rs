@@ -57,6 +57,10 @@ pub(crate) struct StatementOptions {
     pub(crate) big_tables: bool,
     /// Whether naming a temporary table twice in a statement is error 1137.
     pub(crate) temporary_tables_once: bool,
+    /// `session_keep_temp_tables`
+    pub(crate) session_keep_temp_tables: bool,
+    /// `temp_ddl_transactional`
+    pub(crate) temp_ddl_transactional: bool,
     pub(crate) sql_notes: bool,
     pub(crate) auto_increment_increment: u64,
     pub(crate) auto_increment_offset: u64,
@@ -179,6 +183,8 @@ impl StatementOptions {
             read_buffer_size: settings.get(typed::READ_BUFFER_SIZE),
             legacy_engine: legacy_engine(settings),
             big_tables: settings.get(typed::BIG_TABLES),
+            session_keep_temp_tables: settings.get(typed::SESSION_KEEP_TEMP_TABLES),
+            temp_ddl_transactional: settings.get(typed::TEMP_DDL_TRANSACTIONAL),
             temporary_tables_once: settings.get(typed::TEMPORARY_TABLE_REUSE) == 1,
             sql_notes: settings.get(typed::SQL_NOTES),
             auto_increment_increment: settings.get(typed::AUTO_INCREMENT_INCREMENT).max(1),

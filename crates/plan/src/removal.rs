@@ -87,7 +87,12 @@ fn rewrite(table: &PlannedTable<'_>, plan: &QueryPlan) -> Option<String> {
                 shared.source,
                 crate::tree::physical::SharedSource::Recursive { .. }
             );
-            (!is_recursive).then(|| format!("reading {} once", shared.name))
+            let is_written = table.temporary.cause.ends_with("AS MATERIALIZED");
+            let remedy = || match is_written {
+                true => "AS NOT MATERIALIZED".to_owned(),
+                false => format!("reading {} once", shared.name),
+            };
+            (!is_recursive).then(remedy)
         }
         Purpose::Buffer if &*table.temporary.cause == "SQL_BUFFER_RESULT" => {
             Some("leaving out SQL_BUFFER_RESULT".to_owned())

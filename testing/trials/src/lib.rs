@@ -21,7 +21,7 @@ pub use random::Random;
 pub const BUDGET_SECONDS: u64 = 60;
 
 /// Random tests, each with its share of the budget in thousandths.
-const SHARES: [(&str, u64); 22] = [
+const SHARES: [(&str, u64); 23] = [
     ("broken_statements", 80),
     ("crash", 80),
     ("damaged_files", 20),
@@ -38,10 +38,11 @@ const SHARES: [(&str, u64); 22] = [
     ("model_kills", 40),
     ("multi_valued", 20),
     ("new_directory", 30),
-    ("people", 60),
+    ("people", 40),
     ("power_cuts", 90),
     ("provided_scans", 20),
     ("queries", 125),
+    ("temporary_tables", 20),
     ("user_tables", 40),
     ("written_files", 20),
 ];

@@ -186,7 +186,7 @@ pub(crate) fn columns_of<'d>(
     context: &StatementContext<'_>,
     definition: &'d TableDefinition,
 ) -> Vec<ScalarColumn<'d>> {
-    let database = (!definition.temporary).then_some(definition.database.as_str());
+    let database = (!definition.is_temporary()).then_some(definition.database.as_str());
     columns_in(context, definition, database)
 }
 

@@ -89,7 +89,7 @@ impl<'s> SessionCatalog<'s> {
 
     /// For a statement that adds rows to a table: reading the table too names it twice.
     pub(crate) fn adds_rows_to(&self, table: &BaseTable) {
-        if table.definition.temporary {
+        if table.definition.is_temporary() {
             let name = table.definition.name.clone();
             self.named.borrow_mut().push((table.id, name));
         }
@@ -153,7 +153,9 @@ impl<'s> SessionCatalog<'s> {
     /// The first temporary table that was looked up.
     pub(crate) fn temporary_table_read(&self) -> Option<String> {
         let tables = self.base_tables.borrow();
-        let table = tables.iter().find(|table| table.definition.temporary)?;
+        let table = tables
+            .iter()
+            .find(|table| table.definition.is_temporary())?;
         Some(table.definition.name.clone())
     }
 
@@ -256,7 +258,7 @@ impl<'s> SessionCatalog<'s> {
     /// Records that a statement names a table: 1137 for a temporary table that it has named already, if the session
     /// makes that an error.
     fn name(&self, table: &BaseTable, alias: &str) -> Result<()> {
-        if !table.definition.temporary || !self.context.options().temporary_tables_once {
+        if !table.definition.is_temporary() || !self.context.options().temporary_tables_once {
             return Ok(());
         }
         let mut named = self.named.borrow_mut();

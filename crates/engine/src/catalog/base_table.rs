@@ -9,13 +9,16 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Result, TypeKind};
 use parking_lot::Mutex;
 
+use super::auto_increment::AutoIncrement;
 use super::auto_increment_record::set_next_number;
 use super::column_statistics::ColumnStatisticsCache;
 use super::definition::{ColumnDefinition, TableDefinition};
 use super::indexes::{IndexStorage, index_sources};
+use super::private_rows::{Numbers, PrivateStore};
 use super::provided::{self, ProvidedTable};
 use super::provider::TableProvider;
 use super::row_hooks::RowHooks;
+use super::table_access::RowAccess;
 use super::table_store::{ProvidedStore, SingleRows, TableRows, TableStore};
 use super::trees::Trees;
 use super::zoned_table::zoned;
@@ -37,7 +40,7 @@ pub(crate) struct BaseTable {
     pub(super) source: Mutex<Arc<TableSource>>,
     /// Cached statistics of its columns' values.
     pub(crate) column_statistics: Arc<ColumnStatisticsCache>,
-    next_auto_increment: Arc<AtomicU64>,
+    auto_increment: Arc<AutoIncrement>,
     /// Numbers below this one are given out without a record in the data directory.
     pub(super) recorded_to: Arc<AtomicU64>,
     /// Held while such a record is committed: the number in it never goes back.
@@ -63,7 +66,7 @@ impl BaseTable {
             timestamps,
             source: Mutex::new(Arc::new(source)),
             column_statistics: Arc::default(),
-            next_auto_increment: Arc::new(AtomicU64::new(definition.auto_increment_start.max(1))),
+            auto_increment: Arc::new(AutoIncrement::new(definition.auto_increment_start)),
             recorded_to: Arc::default(),
             recording: Arc::default(),
             id,
@@ -100,7 +103,7 @@ impl BaseTable {
     /// This table's rows under another definition, whose columns and keys hold the same values.
     pub(crate) fn redefined(&self, id: TableId, definition: TableDefinition) -> Self {
         Self {
-            next_auto_increment: Arc::clone(&self.next_auto_increment),
+            auto_increment: Arc::clone(&self.auto_increment),
             recorded_to: Arc::clone(&self.recorded_to),
             recording: Arc::clone(&self.recording),
             lock: Arc::clone(&self.lock),
@@ -116,6 +119,11 @@ impl BaseTable {
             hooks: Some(Arc::new(hooks)),
             ..self.redefined(id, TableDefinition::clone(&self.definition))
         }
+    }
+
+    /// Whether its rows are those of another table.
+    pub(crate) fn has_rows_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.store, &other.store)
     }
 
     /// The table lock of its name.
@@ -159,47 +167,45 @@ impl BaseTable {
         self.rows.single_rows()
     }
 
-    /// The AUTO_INCREMENT number of the next row.
-    pub(crate) fn next_auto_increment(&self) -> u64 {
-        self.next_auto_increment.load(Ordering::Relaxed)
-    }
-
-    /// Takes the next number of the series `offset`, `offset` + `step`, …
-    pub(crate) fn take_auto_increment(&self, step: u64, offset: u64) -> u64 {
-        self.take_auto_increments(1, step, offset)
-    }
-
-    /// Takes the next `count` numbers of the AUTO_INCREMENT series and returns the first.
-    pub(crate) fn take_auto_increments(&self, count: u64, step: u64, offset: u64) -> u64 {
-        // An offset beyond the step is ignored, as the manual says of auto_increment_offset.
-        let offset = if offset > step { 1 } else { offset };
-        let in_series = |next: u64| {
-            let steps = next.saturating_sub(offset).div_ceil(step);
-            steps.saturating_mul(step).saturating_add(offset)
-        };
-        let more = count.saturating_sub(1).saturating_mul(step);
-        let take = |next: u64| Some(in_series(next).saturating_add(more).saturating_add(1));
-        let (next_number, order) = (&self.next_auto_increment, Ordering::Relaxed);
-        let (Ok(next) | Err(next)) = next_number.fetch_update(order, order, take);
-        in_series(next)
-    }
-
-    /// Returns unused numbers: the next row gets the number that it had before, unless others were taken since.
-    pub(crate) fn give_auto_increment_back(&self, taken_to: u64, next: u64) {
-        let (next_number, order) = (&self.next_auto_increment, Ordering::Relaxed);
-        let _ = next_number.compare_exchange(taken_to, next, order, order);
-    }
-
-    /// Sets the AUTO_INCREMENT number of the next row.
-    pub(crate) fn set_auto_increment(&self, next: u64) {
-        self.next_auto_increment
-            .store(next.max(1), Ordering::Relaxed);
-    }
-
-    /// Advances the AUTO_INCREMENT counter to `next`, if it is less.
+    /// The store of sessions' own rows, if the table has such rows.
     #[inline]
-    pub(crate) fn advance_auto_increment(&self, next: u64) {
-        self.next_auto_increment.fetch_max(next, Ordering::Relaxed);
+    pub(crate) fn private(&self) -> Option<&PrivateStore> {
+        self.store.private()
+    }
+
+    /// The counter of AUTO_INCREMENT numbers of the rows that a statement sees.
+    #[inline]
+    pub(crate) fn numbers(&self, access: &dyn RowAccess) -> Numbers<'_> {
+        let own = self.private().and_then(|store| access.private_rows(store));
+        own.map_or(Numbers::Table(&self.auto_increment), Numbers::Session)
+    }
+
+    /// Sets the AUTO_INCREMENT number of the next row, which ALTER TABLE has given.
+    pub(crate) fn restart_numbers(&self, access: &dyn RowAccess, next: u64) {
+        self.auto_increment.set(next);
+        if let Some(store) = self.private() {
+            store.set_first_number(next);
+        }
+        self.numbers(access).set(next);
+    }
+
+    /// Removes the rows of a session's own table, at the end of a transaction.
+    pub(crate) fn clear_own(&self) {
+        if self.session_rows().is_some_and(UserTable::clear) {
+            self.auto_increment
+                .set(self.definition.auto_increment_start);
+            self.column_statistics.forget();
+        }
+    }
+
+    /// The number that the definition records for the next row.
+    pub(crate) fn next_recorded(&self) -> u64 {
+        self.auto_increment.next()
+    }
+
+    /// The table's own counter, which also numbers rows of sessions to come.
+    pub(super) fn own_numbers(&self) -> &AutoIncrement {
+        &self.auto_increment
     }
 
     /// The trees of a durable table with an AUTO_INCREMENT column.
@@ -212,7 +218,7 @@ impl BaseTable {
     /// record is `ahead` of the counter, so that few transactions have to write one; a clean shutdown records the
     /// exact number.
     pub(crate) fn keep_numbers(&self, transaction: &DurableTransaction, ahead: u64) -> Result<()> {
-        let is_recorded = || self.next_auto_increment() <= self.recorded_to.load(Ordering::Relaxed);
+        let is_recorded = || self.auto_increment.next() <= self.recorded_to.load(Ordering::Relaxed);
         let Some(trees) = self.numbered_trees().filter(|_| !is_recorded()) else {
             return Ok(());
         };
@@ -222,7 +228,7 @@ impl BaseTable {
         }
         // Other sessions give out the numbers ahead as soon as these are recorded: the record neither waits for the
         // end of the transaction nor is undone with it.
-        let recorded = self.next_auto_increment().saturating_add(ahead);
+        let recorded = self.auto_increment.next().saturating_add(ahead);
         let beside = transaction.beside();
         set_next_number(&beside, trees, recorded)?;
         beside.commit()?;
@@ -232,7 +238,7 @@ impl BaseTable {
 
     /// Records the exact counter at shutdown.
     pub(crate) fn record_next_number(&self, transaction: &DurableTransaction) -> Result<()> {
-        let next = self.next_auto_increment();
+        let next = self.auto_increment.next();
         let is_recorded = next == self.recorded_to.load(Ordering::Relaxed);
         match self.numbered_trees().filter(|_| !is_recorded) {
             Some(trees) => set_next_number(transaction, trees, next),
@@ -280,7 +286,7 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
         unique_keys: definition.identifying_columns(),
         indexes,
         row_count: 0,
-        temporary: definition.temporary,
+        temporary: definition.has_private_rows(),
         is_call: false,
         partitioned: definition.partitioning.is_some(),
         index_content,

@@ -44,8 +44,10 @@ pub(crate) struct TableDefinition {
     pub(crate) partitioning: Option<ast::Partitioning>,
     /// Histograms by ANALYZE TABLE … UPDATE HISTOGRAM, with their columns' names.
     pub(crate) histograms: Vec<Histogram>,
-    /// CREATE TEMPORARY TABLE
-    pub(crate) temporary: bool,
+    /// Who sees the definition and the rows.
+    pub(crate) kind: ast::TableKind,
+    /// What the end of a transaction does to the rows of a temporary table.
+    pub(crate) on_commit: ast::OnCommit,
     /// Time of creation: microseconds since 1970 UTC.
     pub(crate) created: i64,
 }
@@ -92,9 +94,22 @@ impl TableDefinition {
             auto_increment_start: 1,
             partitioning: None,
             histograms: Vec::new(),
-            temporary: false,
+            kind: ast::TableKind::Base,
+            on_commit: ast::OnCommit::PreserveRows,
             created: 0,
         }
+    }
+
+    /// Whether it is a session's own table: no other session sees it.
+    #[inline]
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.kind == ast::TableKind::Temporary
+    }
+
+    /// Whether each session has rows of its own in it, which are never lasting.
+    #[inline]
+    pub(crate) fn has_private_rows(&self) -> bool {
+        self.kind.has_private_rows()
     }
 
     /// The positions of the keys that were created for foreign keys.

@@ -136,7 +136,7 @@ fn record(catalog: &CatalogState, name: &EntryName) -> Option<Vec<u8>> {
         EntryName::View((database, name)) => view_record(catalog.get(database)?.views.get(name)?),
         EntryName::Table(_) => {
             let table = table_of(catalog, name).filter(|table| !table.is_provided())?;
-            let next = table.next_auto_increment();
+            let next = table.next_recorded();
             table_record(&table.definition, table.trees(), next)
         }
     })

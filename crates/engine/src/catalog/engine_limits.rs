@@ -29,7 +29,7 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
         (Engine::Memory | Engine::Archive, _) if table.keys.iter().any(is_full_text) => {
             codes::ER_TABLE_CANT_HANDLE_FT.error()
         }
-        (Engine::InnoDb, _) if table.temporary && table.keys.iter().any(is_full_text) => {
+        (Engine::InnoDb, _) if table.has_private_rows() && table.keys.iter().any(is_full_text) => {
             codes::ER_INNODB_NO_FT_TEMP_TABLE.error()
         }
         (Engine::Archive, Some(column)) => codes::ER_NULL_COLUMN_IN_INDEX.with(&[&column.name]),

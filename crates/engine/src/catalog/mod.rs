@@ -4,6 +4,7 @@
 //! another [`TableId`], so a plan made for the old definition cannot read the new table. Statements hold tables by
 //! [`Arc`], so a dropped table lives until its readers end.
 
+pub(crate) mod auto_increment;
 mod auto_increment_record;
 pub(crate) mod base_table;
 mod column_statistics;
@@ -20,6 +21,8 @@ pub(crate) mod histogram;
 pub(crate) mod indexes;
 pub(crate) mod inner_statements;
 pub(crate) mod memory_engine;
+pub(crate) mod private_rows;
+mod private_store;
 pub(crate) mod provided;
 pub(crate) mod provided_changes;
 pub(crate) mod provider;

@@ -10,6 +10,7 @@ use mayfly_types::Result;
 use mayfly_types::temporal::TimeZone;
 
 use super::definition::TableDefinition;
+use super::private_rows::{PrivateRows, PrivateStore};
 use super::provided_changes::ProvidedChanges;
 use super::provider::TableProvider;
 use super::trees::Trees;
@@ -30,6 +31,10 @@ pub(crate) trait RowAccess {
 
     /// The session's changes of a provider's table.
     fn provided_changes(&self, provider: &Arc<dyn TableProvider>) -> ProvidedChanges;
+
+    /// The session's rows in a global temporary table, which a statement that may add some makes at their first use;
+    /// `None` if there are none and the statement only reads.
+    fn private_rows(&self, store: &PrivateStore) -> Option<Arc<PrivateRows>>;
 
     /// The undo log of changes to temporary tables.
     fn undo_log(&self) -> &UndoLog;

@@ -48,11 +48,12 @@ impl BaseTable {
             None => new_store(&definition, access)?,
         };
         let table = Self::over(id, definition, store);
-        table.advance_auto_increment(next);
+        table.own_numbers().advance(next);
         table.recorded_to.store(next, Ordering::Relaxed);
         if let Some(column) = table.definition.auto_increment_column() {
             let greatest = table.greatest_number(column, access)?;
-            table.advance_auto_increment(greatest.saturating_add(1));
+            let numbers = table.own_numbers();
+            numbers.advance(greatest.saturating_add(1));
         }
         Ok(table)
     }
@@ -143,11 +144,13 @@ impl BaseTable {
         Ok(Arc::clone(&source))
     }
 
-    /// Removes every row. [`Self::set_auto_increment`] resets the counter.
+    /// Removes every row that the statement sees. [`Self::numbers`] are reset apart.
     pub(crate) fn truncate(&self, access: &dyn TableAccess) -> Result<()> {
         self.storage(access)?.truncate()?;
         self.column_statistics.forget();
-        if let Some(table) = self.session_rows()
+        let own = self.private().and_then(|store| access.private_rows(store));
+        let own = own.as_ref().map(|own| own.table());
+        if let Some(table) = own.or(self.session_rows())
             && self.definition.engine == Engine::Memory
         {
             let bytes = access.memory_engine_bytes();

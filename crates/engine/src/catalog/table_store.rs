@@ -13,10 +13,12 @@ use mayfly_storage::{
     IndexId, RowChange, RowKeyEncoder, Statement as DurableStatement, Table,
     TableDefinition as DurableDefinition, UserTable,
 };
+use mayfly_syntax::ast::TableKind;
 use mayfly_types::{Result, Value};
 
 use super::definition::TableDefinition;
 use super::indexes::{IndexStorage, index_specs};
+use super::private_rows::PrivateStore;
 use super::provided::ProvidedTable;
 use super::provided_changes::ChangeableTable;
 use super::table_access::{RowAccess, TableAccess};
@@ -49,6 +51,11 @@ pub(crate) trait TableStore: TableRows {
 
     /// The rows, if they are visible to one session only or of the MEMORY engine.
     fn session_rows(&self) -> Option<&UserTable> {
+        None
+    }
+
+    /// The store of sessions' own rows, if it is one.
+    fn private(&self) -> Option<&PrivateStore> {
         None
     }
 
@@ -127,7 +134,10 @@ pub(super) fn new_store(
     access: &dyn TableAccess,
 ) -> Result<Arc<dyn TableStore>> {
     let indexes = index_specs(definition);
-    if definition.temporary || definition.engine == Engine::Memory {
+    if definition.kind == TableKind::GlobalTemporary {
+        return Ok(Arc::new(PrivateStore::new(definition)));
+    }
+    if definition.is_temporary() || definition.engine == Engine::Memory {
         let columns = definition.columns.iter().map(|column| column.ty.physical());
         let context = access.user_table_context(definition);
         let rows = UserTable::new(context, columns.collect(), indexes);

@@ -260,6 +260,8 @@ pub struct ClientCertificate {
 pub(crate) struct TemporaryTable {
     /// Process-wide unique id.
     pub(crate) id: u64,
+    /// Whether its definition is a global temporary table's, and the session has the rows alone.
+    pub(crate) is_global: bool,
     pub(crate) database: String,
     pub(crate) name: String,
     pub(crate) engine: Engine,

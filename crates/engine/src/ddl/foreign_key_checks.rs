@@ -25,7 +25,7 @@ pub(crate) fn check(
     old: Option<&TableDefinition>,
 ) -> Result<NewForeignKeys> {
     let mut new = NewForeignKeys::default();
-    if table.temporary {
+    if table.has_private_rows() {
         return Ok(new);
     }
     let mut foreign_keys = std::mem::take(&mut table.foreign_keys);
@@ -134,8 +134,10 @@ fn check_new(
         return Ok(None);
     }
     let parent = context.hold_table(&database, &name, TableUse::ReadAlone)?;
-    let usable =
-        |(parent, _): &(Arc<BaseTable>, HeldTable)| parent.definition.engine.has_foreign_keys();
+    let usable = |(parent, _): &(Arc<BaseTable>, HeldTable)| {
+        let parent = &parent.definition;
+        parent.engine.has_foreign_keys() && !parent.has_private_rows()
+    };
     let Some((parent, held)) = parent.filter(usable) else {
         return match foreign.references.columns.is_empty() {
             _ if context.options().foreign_key_checks => {

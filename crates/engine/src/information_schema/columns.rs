@@ -157,7 +157,7 @@ fn definition_rows(definition: &TableDefinition, zone: &TimeZone) -> Vec<Row> {
     let rows = columns.map(|(column, position)| {
         // For columns of temporary tables MySQL shows no further attributes.
         let extra = Some(extra_text(column));
-        let extra = extra.filter(|extra| !definition.temporary || !extra.is_empty());
+        let extra = extra.filter(|extra| !definition.is_temporary() || !extra.is_empty());
         let generated = column.generated.as_ref();
         let table = (&*definition.database, &*definition.name);
         Column {

@@ -19,13 +19,16 @@ use mayfly_types::{Diagnostics, Error, Result};
 
 use crate::accounts::rights::Rights;
 use crate::catalog::definition::TableDefinition;
+use crate::catalog::private_rows::{PrivateRows, PrivateStore};
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
 use crate::catalog::trees::Trees;
 use crate::catalog::{BaseTable, Catalog, RowAccess};
 use crate::connections::SessionShared;
 use crate::database::Database;
-use crate::session::{ComputedVariables, KeptTrace, Profile, SessionPrivileges, StatementContext};
+use crate::session::{
+    ComputedVariables, KeptTrace, Profile, SessionPrivileges, StatementContext, TemporaryTables,
+};
 use crate::statement_options::StatementOptions;
 use crate::variables::Settings;
 
@@ -44,6 +47,7 @@ pub(crate) struct RelationContext {
     privileges: SessionPrivileges,
     /// The session's temporary tables.
     pub(super) temporary_tables: Vec<Arc<BaseTable>>,
+    own_tables: TemporaryTables,
     pub(super) profiles: Vec<Arc<Profile>>,
     pub(super) traces: Vec<Arc<KeptTrace>>,
     diagnostics: Arc<Diagnostics>,
@@ -71,7 +75,8 @@ impl RelationContext {
             computed_variables: context.computed_variables(),
             user_variables: Arc::clone(session.settings.user_variables()),
             privileges: context.privileges().clone(),
-            temporary_tables: session.temporary_tables.iter().cloned().collect(),
+            temporary_tables: session.temporary_tables.all(),
+            own_tables: session.temporary_tables.clone(),
             profiles: profiles.cloned().collect(),
             traces: session.traces.shown(&options.trace).cloned().collect(),
             options: Arc::clone(options),
@@ -163,6 +168,10 @@ impl RowAccess for RelationContext {
 
     fn temp_table_context(&self) -> &TempTableContext {
         &self.execution.temp
+    }
+
+    fn private_rows(&self, store: &PrivateStore) -> Option<Arc<PrivateRows>> {
+        self.own_tables.private_rows(store)
     }
 
     fn undo_log(&self) -> &UndoLog {

@@ -1,6 +1,6 @@
 //! Definitions of system tables, for SHOW CREATE TABLE.
 
-use mayfly_syntax::ast::KeyKind;
+use mayfly_syntax::ast::{KeyKind, TableKind};
 use mayfly_types::CollationId;
 
 use super::source_definition;
@@ -25,7 +25,7 @@ pub(crate) fn table(database: &str, name: &str) -> Option<TableDefinition> {
     match &*definition.database {
         "performance_schema" => definition.engine = Engine::PerformanceSchema,
         "information_schema" => {
-            definition.temporary = true;
+            definition.kind = TableKind::Temporary;
             definition.collation = CollationId::UTF8MB3_GENERAL_CI;
         }
         "sys" => {

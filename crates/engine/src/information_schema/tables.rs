@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use mayfly_storage::{DeclaredSize, TableStatistics};
+use mayfly_syntax::ast::TableKind;
 use mayfly_types::Value;
 
 use super::asked::Asked;
@@ -103,7 +104,10 @@ fn row(context: &RelationContext, asked: &Asked<'_>, table: &BaseTable) -> Row {
         "def",
         &definition.database,
         &definition.name,
-        "BASE TABLE",
+        match definition.kind {
+            TableKind::GlobalTemporary => "GLOBAL TEMPORARY",
+            TableKind::Base | TableKind::Temporary => "BASE TABLE",
+        },
         definition.engine.name(),
         Value::Int(10),
         definition.row_format(),
@@ -113,7 +117,7 @@ fn row(context: &RelationContext, asked: &Asked<'_>, table: &BaseTable) -> Row {
         size.max_data_bytes,
         size.index_bytes,
         size.free_bytes,
-        is_numbered.then(|| table.next_auto_increment().max(1)),
+        is_numbered.then(|| table.numbers(context).next()),
         convert::datetime_of_unix(definition.created, zone),
         Value::Null,
         Value::Null,

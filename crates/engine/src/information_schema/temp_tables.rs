@@ -247,7 +247,11 @@ fn rows(context: &RelationContext) -> Vec<Row> {
                 format!("{}@{}", identity.user, identity.host),
                 format!("{}.{}", table.database, table.name),
                 "user",
-                "CREATE TEMPORARY TABLE",
+                if table.is_global {
+                    "CREATE GLOBAL TEMPORARY TABLE"
+                } else {
+                    "CREATE TEMPORARY TABLE"
+                },
                 "scan",
                 entry.rows,
                 entry.memory_bytes,

@@ -12,6 +12,7 @@ use super::client_state::LocalFiles;
 use super::memory::ParseError;
 use super::{LoggedIn, Session};
 use crate::accounts::privileges::SUPER;
+use crate::budgets::SessionMemory;
 use crate::client::ResultEncoder;
 use crate::connections::{SessionOptions, Transport};
 use crate::database::server_modes::is_exempt;
@@ -105,7 +106,7 @@ impl Command {
 
 impl Session {
     /// Resets the session to its initial state, but for its number, its account and the current database: rolls back,
-    /// releases locks, drops temporary tables.
+    /// releases locks, drops temporary tables unless `session_keep_temp_tables` is ON.
     pub fn reset(&mut self) {
         let options = SessionOptions {
             user: self.user().to_owned(),
@@ -119,7 +120,19 @@ impl Session {
             attributes: self.privileges.identity().attributes.kept.clone(),
         };
         let login = self.privileges.login_again();
-        self.begin_as(options, login);
+        if !self.settings.options().session_keep_temp_tables {
+            return self.begin_as(options, login);
+        }
+        self.transaction.leave();
+        let tables = self.temporary_tables.detached();
+        let memory = self.memory.clone();
+        self.begin_with(options, login, Some(memory));
+        let joins = tables.act_on_commit();
+        tables.show_all();
+        self.temporary_tables = tables;
+        if joins {
+            self.join_temporary_tables();
+        }
     }
 
     /// Replaces the session by a new one with the same number, without authentication, as [`Database::session_with`].
@@ -130,13 +143,23 @@ impl Session {
     }
 
     pub(crate) fn begin_as(&mut self, options: SessionOptions, login: LoggedIn) {
+        self.begin_with(options, login, None);
+    }
+
+    /// [`Self::begin_as`], with the budgets of tables that are kept.
+    fn begin_with(
+        &mut self,
+        options: SessionOptions,
+        login: LoggedIn,
+        memory: Option<SessionMemory>,
+    ) {
         self.leave();
         self.write_pending();
         let slot = self.slot.take();
         let shared = Arc::clone(&self.shared);
         let database = Arc::clone(&self.database);
         let identity = super::identity(&database, &options, &login);
-        let mut fresh = Self::over((database, slot, shared), identity, options, login);
+        let mut fresh = Self::over((database, slot, shared), identity, options, login, memory);
         fresh.client.local_files = self.client.local_files.take();
         if self.client.tracker.is_some() {
             fresh.track_state(true);

@@ -79,7 +79,7 @@ impl StatementContext<'_> {
     /// 1442 for a table that a statement around this one uses, and 1137 for a temporary table.
     pub(crate) fn refuse_used_outside(&self, table: &BaseTable) -> Result<()> {
         refuse(self.session.used_tables.contains(&table.id), || {
-            let error = match table.definition.temporary {
+            let error = match table.definition.is_temporary() {
                 true => &codes::ER_CANT_REOPEN_TABLE,
                 false => &codes::ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
             };

@@ -46,6 +46,7 @@ use mayfly_legacy::SessionDisk;
 use mayfly_plan::TableId;
 use mayfly_storage::UndoLog;
 use mayfly_storage::temptable::RegistryEntry;
+use mayfly_syntax::ast::OnCommit;
 use mayfly_types::{Condition, Error, Interrupt, Value};
 
 pub use self::client::{Command, InitConnectFailed, SessionState};
@@ -146,20 +147,27 @@ impl Session {
         );
         let shared = Arc::new(shared);
         database.connections.begin(&shared);
-        Self::over((database, Some(slot), shared), identity, options, login)
+        Self::over(
+            (database, Some(slot), shared),
+            identity,
+            options,
+            login,
+            None,
+        )
     }
 
-    /// A new session in a slot, which another session may have used before.
+    /// A new session in a slot, which another session may have used before, with that one's budgets if it keeps tables.
     fn over(
         (database, slot, shared): (Arc<Database>, Option<ConnectionSlot>, Arc<SessionShared>),
         identity: Arc<Identity>,
         options: SessionOptions,
         login: LoggedIn,
+        memory: Option<SessionMemory>,
     ) -> Self {
         database.connections.note_attributes(&identity.attributes);
         let mut variables = database.globals();
         client_state::begin_settings(&mut variables, &options);
-        let memory = SessionMemory::new(&database.budgets, &options.user);
+        let memory = memory.unwrap_or_else(|| SessionMemory::new(&database.budgets, &options.user));
         let accounts = &database.instrumentation.accounts;
         let account = accounts.enter(&identity.user, &identity.host);
         shared.change(Arc::clone(&identity), memory.clone(), account);
@@ -373,13 +381,34 @@ impl Session {
     }
 
     pub(crate) fn add_temporary_table(&mut self, table: Arc<BaseTable>) {
-        self.temporary_tables.add(table);
+        let is_undone = self.undoes_definitions();
+        if is_undone || table.definition.on_commit != OnCommit::PreserveRows {
+            self.join_temporary_tables();
+        }
+        self.temporary_tables.add(table, is_undone);
         self.note_state_change();
     }
 
     pub(crate) fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
         self.note_state_change();
-        self.temporary_tables.remove(database, name)
+        let is_undone = self.undoes_definitions();
+        if is_undone {
+            self.join_temporary_tables();
+        }
+        self.temporary_tables.remove(database, name, is_undone)
+    }
+
+    /// Whether a rollback undoes changes of temporary tables' definitions.
+    pub(crate) fn undoes_definitions(&self) -> bool {
+        self.settings.options().temp_ddl_transactional
+    }
+
+    /// Makes the temporary tables take part in the session's transactions.
+    pub(super) fn join_temporary_tables(&self) {
+        if self.temporary_tables.joins() {
+            let participant = self.temporary_tables.clone();
+            self.transaction.current.join(Box::new(participant));
+        }
     }
 
     /// FLUSH STATUS

@@ -9,11 +9,13 @@ use mayfly_storage::{
     DurableTransaction, Purpose, ReadLock, ReadView, Statement as DurableStatement,
     StatementOptions as DurableStatementOptions, UndoLog, UserTableContext, UserTableEngine,
 };
+use mayfly_syntax::ast::OnCommit;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Interrupt, Result};
 
 use super::StatementContext;
 use crate::catalog::definition::TableDefinition;
+use crate::catalog::private_rows::{PrivateRows, PrivateStore};
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
 use crate::catalog::trees::Trees;
@@ -39,6 +41,22 @@ impl StatementContext<'_> {
         self.read_newest();
         self.reads_newest = false;
         self.read_lock = ReadLock::None;
+    }
+
+    /// Gives the session new rows in a global temporary table, in place of its present ones, which a rollback puts back
+    /// if `is_undone`.
+    pub(crate) fn put_private_rows(
+        &self,
+        store: &PrivateStore,
+        is_undone: bool,
+    ) -> Arc<PrivateRows> {
+        let context = self.user_table_context(store.definition());
+        let rows = store.new_rows(self.id(), context);
+        self.session.temporary_tables.put_private(&rows, is_undone);
+        if is_undone || rows.on_commit() != OnCommit::PreserveRows {
+            self.session.join_temporary_tables();
+        }
+        rows
     }
 
     fn durable_options(&self, view: ReadView) -> DurableStatementOptions {
@@ -119,6 +137,11 @@ impl RowAccess for StatementContext<'_> {
         self.session.transaction.provided_changes(provider)
     }
 
+    fn private_rows(&self, store: &PrivateStore) -> Option<Arc<PrivateRows>> {
+        let known = self.session.temporary_tables.private_rows(store);
+        Some(known.unwrap_or_else(|| self.put_private_rows(store, false)))
+    }
+
     fn undo_log(&self) -> &UndoLog {
         self.session.transaction.undo_log()
     }
@@ -161,7 +184,7 @@ impl TableAccess for StatementContext<'_> {
 
     fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
         let budgets = &self.database().budgets;
-        let (memory, temp_space) = if definition.temporary {
+        let (memory, temp_space) = if definition.has_private_rows() {
             (&self.session.memory.rows, &self.session.memory.temp_space)
         } else {
             (&budgets.base_tables, &budgets.base_space)
@@ -188,7 +211,7 @@ impl TableAccess for StatementContext<'_> {
                 _ => UserTableEngine::NonTransactional,
             },
             interrupt: Interrupt::default(),
-            is_private: definition.temporary,
+            is_private: definition.has_private_rows(),
         }
     }
 

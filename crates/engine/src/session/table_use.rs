@@ -4,12 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use itertools::Itertools;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use super::StatementContext;
+use crate::catalog::definition::TableDefinition;
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{BaseTable, FullName};
+use crate::error::refuse;
 use crate::locks::table::{self, HeldTable, TableLock, TableUse, Waiting};
 use crate::system_schemas::is_schema;
 use crate::variables::typed;
@@ -48,7 +51,10 @@ impl StatementContext<'_> {
             let Some(table) = catalog.table(database, name) else {
                 return Ok(None);
             };
-            if self.session.transaction.has_locked_tables() {
+            // Its rows are the session's: what others have to wait for is the definition alone.
+            let is_private = table.private().is_some();
+            let how = if is_private { TableUse::Read } else { how };
+            if self.session.transaction.has_locked_tables() && !is_private {
                 self.check_locked(database, name, alias, how)?;
                 return Ok(Some(table));
             }
@@ -118,11 +124,32 @@ impl StatementContext<'_> {
         if self.session.transaction.has_locked_tables() {
             return Ok(false);
         }
+        let is_private = table.private().is_some();
+        let how = if is_private { TableUse::Read } else { how };
         if !self.session.transaction.tables.has(table.lock(), how) {
             let held = self.take(table.lock(), how)?;
             self.session.transaction.tables.add(held);
         }
         Ok(true)
+    }
+
+    /// 1105 for changing the definition of a global temporary table in which other sessions have rows.
+    pub(crate) fn refuse_rows_of_others(&self, table: &BaseTable) -> Result<()> {
+        let others = table
+            .private()
+            .map(|store| store.others_with_rows(self.id()));
+        let others = others.unwrap_or_default();
+        refuse(!others.is_empty(), || {
+            let TableDefinition { database, name, .. } = &*table.definition;
+            let others = match &others[..] {
+                [one] => format!("connection {one} has"),
+                several => format!("connections {} have", several.iter().join(", ")),
+            };
+            let text = format!(
+                "The definition of the global temporary table '{database}.{name}' cannot be changed: {others} rows in it"
+            );
+            codes::ER_UNKNOWN_ERROR.with(&[&text])
+        })
     }
 
     /// The base table of a name, held; `None` when there is none of that name.
@@ -133,15 +160,25 @@ impl StatementContext<'_> {
         how: TableUse,
     ) -> Result<Option<(Arc<BaseTable>, HeldTable)>> {
         let catalog = &self.database().catalog;
-        if self.session.transaction.has_locked_tables() && catalog.table(database, name).is_some() {
+        let is_checked = |table: Arc<BaseTable>| table.private().is_none();
+        if self.session.transaction.has_locked_tables()
+            && catalog.table(database, name).is_some_and(is_checked)
+        {
             self.check_locked(database, name, None, TableUse::Write)?;
         }
         loop {
             let Some(table) = catalog.table(database, name) else {
                 return Ok(None);
             };
+            let changes = how == TableUse::Alone;
+            if changes {
+                self.refuse_rows_of_others(&table)?;
+            }
             let held = self.take(table.lock(), how)?;
             if is_still(catalog.table(database, name), &table) {
+                if changes {
+                    self.refuse_rows_of_others(&table)?;
+                }
                 return Ok(Some((table, held)));
             }
         }

@@ -236,7 +236,7 @@ impl Check<'_> {
 
     fn create_table(&self, create: &CreateTable) -> Result<()> {
         let (database, name) = qualified(self.context, &create.name)?;
-        if create.temporary {
+        if create.is_temporary() {
             const TEMPORARY: PrivilegeSet = set(&[Privilege::CreateTemporaryTables]);
             self.rights.require_in_database(&database, TEMPORARY)?;
         } else {
@@ -252,7 +252,7 @@ impl Check<'_> {
         if let Some(like) = &create.like {
             self.columns(like, SELECT)?;
         }
-        if create.temporary {
+        if create.is_temporary() {
             return Ok(());
         }
         self.parents(&database, create.elements.iter())

@@ -119,13 +119,13 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
             && alter::is_numbered_anew(&statement.actions)
         {
             let last = table.greatest_number(column, context)?;
-            new.set_auto_increment(start.max(last.saturating_add(1)));
+            new.restart_numbers(context, start.max(last.saturating_add(1)));
         }
         check_rows(context, &new, &new_keys)?;
         replace(context, &table, new, &altered.renamed_columns)?;
         0
     };
-    if !table.definition.temporary {
+    if !table.definition.is_temporary() {
         let (old, new) = ((&*database, &*name), (&*renamed.0, &*renamed.1));
         context.session.transaction.rename_locked_table(old, new);
     }
@@ -174,16 +174,21 @@ pub(super) fn replace(
     new: Arc<BaseTable>,
     renamed_columns: &[(String, String)],
 ) -> Result<()> {
-    let old = &old.definition;
-    if old.temporary {
+    let definition = &old.definition;
+    if definition.is_temporary() {
         context
             .session
-            .drop_temporary_table(&old.database, &old.name);
+            .drop_temporary_table(&definition.database, &definition.name);
         context.session.add_temporary_table(new);
         return Ok(());
     }
+    let keeps_rows = new.has_rows_of(old);
     let catalog = context.catalog();
-    catalog.replace_table(context, old, new, renamed_columns)
+    catalog.replace_table(context, definition, new, renamed_columns)?;
+    if !keeps_rows {
+        context.session.temporary_tables.forget(old);
+    }
+    Ok(())
 }
 
 /// RENAME TO: the last one counts. 1050 when a table of the same kind has the name.
@@ -208,7 +213,7 @@ fn rename(
     if !catalog.has_database(&database) {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
     }
-    let taken = if definition.temporary {
+    let taken = if definition.is_temporary() {
         context.temporary_table(&database, &name).is_some()
     } else {
         catalog.has(&database, &name)

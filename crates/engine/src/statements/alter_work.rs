@@ -87,7 +87,7 @@ impl Algorithm {
             return Err(codes::ER_WRONG_USAGE.with(&[&algorithm, &lock]));
         }
         // No other session sees a temporary table.
-        if table.temporary {
+        if table.is_temporary() {
             return refuse(matches!(asked.as_str(), "INPLACE" | "INSTANT"), || {
                 refused(&format!("ALGORITHM={asked}"), None, "ALGORITHM=COPY")
             });
@@ -227,7 +227,7 @@ impl Work {
             || loses_key
             || old.engine != new.engine;
         // Tables of other engines, and temporary ones, are copied for all that moves rows.
-        let always_copied = !transactional(old) || old.temporary;
+        let always_copied = !transactional(old) || old.has_private_rows();
         let counts_rows = copies || (always_copied && rows_move);
         let retyped = pairs().any(|(old, new)| old.ty != new.ty && !is_in_place(&old.ty, &new.ty));
         let same_order = altered.sources.iter().flatten().is_sorted();

@@ -22,7 +22,9 @@ pub(super) fn run(
     statement: &Statement,
 ) -> Result<Option<Outcome>> {
     let objects = match statement {
-        Statement::CreateTable(create) if !create.temporary => std::slice::from_ref(&create.name),
+        Statement::CreateTable(create) if !create.is_temporary() => {
+            std::slice::from_ref(&create.name)
+        }
         Statement::CreateView(create) => std::slice::from_ref(&create.name),
         Statement::DropTable(drop) if !drop.temporary => &drop.tables,
         Statement::DropView(drop) => &drop.views,

@@ -42,11 +42,11 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
     {
         return Err(codes::ER_NONUNIQ_TABLE.with(&[&name]));
     }
-    if !statement.temporary {
+    if !statement.is_temporary() {
         let transaction = &context.session.transaction;
         transaction.refuse_unlocked(&database, &name)?;
     }
-    let exists = if statement.temporary {
+    let exists = if statement.is_temporary() {
         context.temporary_table(&database, &name).is_some()
     } else {
         // A dump of a whole server has the log tables.
@@ -58,8 +58,11 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         context.note_if(statement.if_not_exists, error)?;
         return Ok(StatementResult::default().into());
     }
-    if exists && !statement.temporary {
+    if exists && !statement.is_temporary() {
         drop_table::refuse_parents(context, &[(database.clone(), name.clone())])?;
+        if let Some(table) = catalog.table(&database, &name) {
+            context.refuse_rows_of_others(&table)?;
+        }
     }
     if let Some(other) = &statement.like {
         let definition = like(context, other, statement, (database, name))?;
@@ -172,7 +175,8 @@ fn like(
     let mut definition = TableDefinition {
         database,
         name,
-        temporary: statement.temporary,
+        kind: statement.kind,
+        on_commit: create::on_commit(statement),
         created: context.now(),
         auto_increment_start: 1,
         foreign_keys: Vec::new(),
@@ -210,11 +214,19 @@ fn put(
     if table.definition.partitioning.is_some() {
         context.warn(codes::WARN_OPTION_IGNORED.with(&[&"PARTITION BY"]));
     }
-    if statement.temporary {
+    if statement.is_temporary() {
         context.session.add_temporary_table(table);
-        context.transaction_mut().note(NotUndone::TablesMade);
+        if !context.session.undoes_definitions() {
+            context.transaction_mut().note(NotUndone::TablesMade);
+        }
         return Ok(());
     }
     let catalog = context.catalog();
-    catalog.add_table(context, table, statement.or_replace)
+    let definition = &table.definition;
+    let replaced = catalog.table(&definition.database, &definition.name);
+    catalog.add_table(context, table, statement.or_replace)?;
+    if let Some(replaced) = replaced {
+        context.session.temporary_tables.forget(&replaced);
+    }
+    Ok(())
 }

@@ -94,6 +94,9 @@ pub(super) fn drop(
         context.note_if(statement.if_exists, error)?;
         return Ok(StatementResult::default().into());
     };
+    for (table, _) in &held {
+        context.session.temporary_tables.forget(table);
+    }
     if context.current_database() == Some(name) {
         context.session.set_current_database(None);
     }

@@ -7,8 +7,8 @@ use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::catalog::FullName;
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
+use crate::catalog::{BaseTable, FullName};
 use crate::error::refuse;
 use crate::information_schema::logs;
 use crate::locks::table::TableUse;
@@ -56,7 +56,8 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     }
     refuse_parents(context, &base)?;
     for (database, name) in &names {
-        if context.session.drop_temporary_table(database, name) {
+        let dropped = context.session.drop_temporary_table(database, name);
+        if dropped && !context.session.undoes_definitions() {
             context.transaction_mut().note(NotUndone::TablesDropped);
         }
     }
@@ -64,6 +65,9 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
         return Ok(());
     }
     context.catalog().drop_tables(context, &base)?;
+    for (table, _) in &held {
+        context.session.temporary_tables.forget(table);
+    }
     context.session.transaction.forget_locked_tables(&base);
     Ok(())
 }
@@ -124,9 +128,22 @@ pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) ->
         return Ok(());
     }
     if let Some(table) = context.temporary_table(database, name) {
+        if context.session.undoes_definitions() {
+            let definition = TableDefinition::clone(&table.definition);
+            let id = context.catalog().next_table_id();
+            let new = Arc::new(BaseTable::new(id, definition, context)?);
+            context.session.drop_temporary_table(database, name);
+            context.session.add_temporary_table(new);
+            return Ok(());
+        }
         table.truncate(context)?;
-        table.set_auto_increment(1);
+        table.numbers(context).set(1);
         return Ok(());
+    }
+    if let Some(table) = context.catalog().table(database, name)
+        && table.private().is_some()
+    {
+        return truncate_private(context, database, name);
     }
     let Some((table, _held)) = context.hold_table(database, name, TableUse::Alone)? else {
         return Err(context.missing_for_use(database, name));
@@ -141,6 +158,20 @@ pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) ->
     table.truncate(context)?;
     // Before any other session may use the table.
     context.transaction_mut().commit()?;
-    table.set_auto_increment(1);
+    table.numbers(context).set(1);
+    Ok(())
+}
+
+/// TRUNCATE TABLE of a global temporary table removes the session's own rows.
+fn truncate_private(context: &StatementContext<'_>, database: &str, name: &str) -> Result<()> {
+    let used = context.use_base_table(database, name, None, TableUse::Write)?;
+    let table = used.ok_or_else(|| context.missing_for_use(database, name))?;
+    match table.private() {
+        Some(store) if context.session.undoes_definitions() => {
+            context.put_private_rows(store, true);
+        }
+        _ => table.truncate(context)?,
+    }
+    table.numbers(context).set(1);
     Ok(())
 }

@@ -73,6 +73,10 @@ pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> 
             continue;
         }
         let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
+        // No other session has to wait for the rows of a global temporary table.
+        let known = context.catalog().table(&database, &name);
+        let is_private = known.is_some_and(|table| table.private().is_some());
+        let how = if is_private { TableUse::Read } else { how };
         let table = context.hold_table(&database, &name, how)?;
         held.push(table.ok_or_else(missing)?.1);
     }

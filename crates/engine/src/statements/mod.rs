@@ -115,7 +115,11 @@ fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()
         context.session.is_in_frame() && properties.ends_transaction(),
         || codes::ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.error(),
     )?;
-    if properties.commits_implicitly {
+    // Under `temp_ddl_transactional` a change of temporary tables alone is a part of the transaction.
+    let is_undone = properties.changes_definitions
+        && context.session.undoes_definitions()
+        && !transactions::changes_what_lasts(context, statement);
+    if properties.commits_implicitly && !is_undone {
         transactions::commit_open(context)?;
     }
     context.diagnostics().refuse(refusal(context, statement));

@@ -136,7 +136,7 @@ pub(crate) fn properties(statement: &Statement) -> StatementProperties {
         }
         Statement::Delete(_) => ROW_CHANGE.counted(Counter::ComDeleteMulti),
         Statement::LoadData(_) => UPDATE.counted(Counter::ComLoad).unpreparable(),
-        Statement::CreateTable(create) if create.temporary => {
+        Statement::CreateTable(create) if create.is_temporary() => {
             TEMPORARY_DEFINITION.counted(Counter::ComCreateTable)
         }
         Statement::CreateTable(_) => DEFINITION.counted(Counter::ComCreateTable),

@@ -558,7 +558,7 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
             if let Some(found) = context.find_table(&database, &name) {
                 let definition = &found.definition;
                 let next = match definition.auto_increment_column() {
-                    Some(_) => found.next_auto_increment(),
+                    Some(_) => found.numbers(context).next(),
                     None => definition.auto_increment_start,
                 };
                 let mut definition = Cow::Borrowed(&**definition);

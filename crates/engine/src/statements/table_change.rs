@@ -358,7 +358,8 @@ impl<'t> TableChange<'t> {
         {
             for row in 0..changed.row_count() {
                 let number = number_of(&convert::value_at(changed.column(column), row));
-                self.table.advance_auto_increment(number.saturating_add(1));
+                let numbers = self.table.numbers(context);
+                numbers.advance(number.saturating_add(1));
             }
         }
         let new = hooks.map(|hooks| (hooks, changed.columns()[..old.len()].to_vec()));

@@ -38,7 +38,7 @@ pub(crate) fn writable_table(
 /// statement around this one uses the table.
 pub(crate) fn note_write(context: &StatementContext<'_>, table: &BaseTable) -> Result<()> {
     context.refuse_used_outside(table)?;
-    if !table.definition.temporary {
+    if !table.definition.has_private_rows() {
         refuse_read_only(context)?;
         context.privileges().refuse_read_only_server()?;
         context.transaction().note_write();

@@ -1,5 +1,7 @@
 //! BEGIN, COMMIT, ROLLBACK, savepoints and SET TRANSACTION.
 
+use std::sync::Arc;
+
 use mayfly_syntax::ast::{
     AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction, Statement,
     VariableScope,
@@ -7,6 +9,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use crate::catalog::BaseTable;
 use crate::session::StatementContext;
 use crate::statement_options::CompletionType;
 use crate::statements::table_names::qualified;
@@ -129,7 +132,7 @@ pub(super) fn rollback_to(context: &mut StatementContext<'_>, name: &str) -> Res
 /// Whether a statement that changes definitions changes more than temporary tables.
 pub(super) fn changes_what_lasts(context: &StatementContext<'_>, statement: &Statement) -> bool {
     match statement {
-        Statement::CreateTable(create) => return !create.temporary,
+        Statement::CreateTable(create) => return !create.is_temporary(),
         Statement::DropTable(drop) if drop.temporary => return false,
         _ => {}
     }
@@ -140,7 +143,13 @@ pub(super) fn changes_what_lasts(context: &StatementContext<'_>, statement: &Sta
         .peekable();
     defined.peek().is_none()
         || defined.any(|reference| match qualified(context, &reference.table) {
-            Ok((database, name)) => context.temporary_table(&database, &name).is_none(),
+            Ok((database, name)) => {
+                let truncates = matches!(statement, Statement::TruncateTable(_));
+                let is_private = |table: Arc<BaseTable>| table.private().is_some();
+                let found = context.catalog().table(&database, &name);
+                context.temporary_table(&database, &name).is_none()
+                    && !(truncates && found.is_some_and(is_private))
+            }
             Err(_) => true,
         })
 }

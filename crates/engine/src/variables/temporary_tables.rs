@@ -22,6 +22,8 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("set_operations_buffer_size", blocks(256 * KIB, 16 * KIB, u64::MAX - 1023, KIB), "Accepted for compatibility: INTERSECT and EXCEPT use a temporary table like any other.").without_effect().hintable();
     global("temptable_max_mmap", number(0, 0, u64::MAX), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
     global("temptable_max_ram", number(GIB, 2 * MIB, u64::MAX), "The most memory that all internal temporary tables together may use before they overflow to disk.").on_change(Effect::TemporaryTableMemory);
+    both("session_keep_temp_tables", switch(false), "Whether temporary tables outlive a reset of the connection (COM_RESET_CONNECTION), as connection pools make one.");
+    both("temp_ddl_transactional", switch(false), "Whether CREATE, DROP, ALTER, RENAME and TRUNCATE of temporary tables are undone by a rollback of their transaction, or to a savepoint before them.");
     both("temporary_table_reuse", choice(0, &["MAYFLY", "MYSQL"]), "Whether a statement may name a TEMPORARY table several times: MYSQL gives error 1137, as MySQL does.");
     global("temptable_use_mmap", switch(false), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
     both("tmp_disk_table_size", number(u64::MAX, 1024, u64::MAX), "The most temporary disk space of one internal temporary table.").hintable();

@@ -274,8 +274,10 @@ typed! {
     SQL_SELECT_LIMIT: u64 = "sql_select_limit";
     OPTIMIZER_MAX_SUBGRAPH_PAIRS: u64 = "optimizer_max_subgraph_pairs";
     SQL_BUFFER_RESULT: bool = "sql_buffer_result";
+    SESSION_KEEP_TEMP_TABLES: bool = "session_keep_temp_tables";
     STATEMENT_CACHE_SIZE: u64 = "statement_cache_size";
     SUPER_READ_ONLY: bool = "super_read_only";
+    TEMP_DDL_TRANSACTIONAL: bool = "temp_ddl_transactional";
     TEMPORARY_TABLE_REUSE: u64 = "temporary_table_reuse";
     TEMPTABLE_MAX_RAM: u64 = "temptable_max_ram";
     TIMESTAMP: f64 = "timestamp";

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use mayfly_syntax::ast::Cte;
+
 use super::block::{Block, BlockColumn};
 use super::collation::dissolve_claims;
 use super::scope::{IndexHint, Scope};
@@ -82,6 +84,18 @@ pub(crate) struct VisibleCte {
     pub(super) limit: Option<(u64, u64)>,
     /// Number of query blocks that were open around its definition.
     pub(super) depth: usize,
+    /// Its definition, to bind it again where a reference is merged; `None` if no reference can be.
+    pub(super) again: Option<Definition>,
+    /// Whether `AS MATERIALIZED` or `AS NOT MATERIALIZED` was written; `None` for a recursive one.
+    pub(super) materialized: Option<bool>,
+}
+
+/// The definition of a common table expression, to be bound for each reference.
+#[derive(Debug, Clone)]
+pub(super) struct Definition {
+    pub(super) cte: Arc<Cte>,
+    /// Number of `?` before it.
+    pub(super) placeholders: usize,
 }
 
 /// State of a recursive part.

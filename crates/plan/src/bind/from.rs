@@ -485,7 +485,7 @@ impl Binder<'_> {
         self.scopes[depth].clause = outer_clause;
         let mut block = block?;
         rename_columns(&mut block, &alias.columns)?;
-        self.add_derived(block, &alias.name.value, None)
+        self.add_derived(block, &alias.name.value, None, None)
     }
 
     /// Binds a view as a derived table without access to names of the statement.
@@ -534,22 +534,23 @@ impl Binder<'_> {
                 });
             }
         }
-        let relation = self.add_derived(block, alias, Some(&view.database))?;
+        let relation = self.add_derived(block, alias, Some(&view.database), None)?;
         let scope = self.scope();
         scope.views.push((scope.tables.len() - 1, parts));
         Ok(relation)
     }
 
-    /// Adds a bound query expression to FROM under a name.
+    /// Adds a bound query expression to FROM under a name; `merges` overrules hints and `optimizer_switch`.
     pub(super) fn add_derived(
         &mut self,
         mut block: Block,
         alias: &str,
         database: Option<&str>,
+        merges: Option<bool>,
     ) -> Result<Relation> {
         refuse_same_names(&block.columns)?;
         block.settle_types();
-        let hint = self.merge_hint(alias);
+        let hint = merges.or_else(|| self.merge_hint(alias));
         let merges = hint.unwrap_or(self.options.switches.derived_merge)
             || (self.merges_views && database.is_some());
         // User variables set above must not be seen below, nor the other way round.

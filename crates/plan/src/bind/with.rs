@@ -1,18 +1,29 @@
 //! WITH: common table expressions, including recursive ones.
+//!
+//! A plain expression is bound once, and its references read the shared result, unless a reference is to be merged: by
+//! `AS NOT MATERIALIZED` or the hint `MERGE`, the reference binds the definition again, as a derived table in its place.
+//! `AS MATERIALIZED` and the hint `NO_MERGE` keep the shared result even with one reader. The clause prevails over a hint.
+//! As in PostgreSQL ("WITH Queries", "Common Table Expression Materialization"), `NOT MATERIALIZED` has no effect on a
+//! recursive expression, nor on one whose rows may differ from one evaluation to the next.
+
+use std::sync::Arc;
 
 use mayfly_syntax::ast::{Cte, SetExpr, SetOperator, SetQuantifier, Visit, With};
 use mayfly_syntax::chain::set_chain;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use super::binder::{RecursivePart, VisibleCte};
+use super::binder::{Definition, RecursivePart, VisibleCte};
 use super::from::{refuse_same_names, rename_columns};
-use super::scope::ScopeTable;
+use super::scope::{Clause, ScopeTable};
 use crate::bind::binder::Binder;
 use crate::bind::block::Block;
+use crate::explain::names::quoted;
 use crate::not_supported::not_supported;
 use crate::rules::simplify_outer_joins;
-use crate::tree::logical::{Relation, Shared, SharedRelation, outer_columns, with_stack};
+use crate::tree::logical::{
+    Relation, Shared, SharedRelation, outer_columns, relation_is_volatile, with_stack,
+};
 use crate::tree::physical::JoinKind;
 
 impl Binder<'_> {
@@ -47,14 +58,34 @@ impl Binder<'_> {
 
     fn bind_plain_cte(&mut self, cte: &Cte) -> Result<()> {
         let name = cte.alias.name.value.as_str();
+        let (placeholders, select) = (self.placeholders_seen, self.next_select);
+        let readers: Vec<usize> = self.shared.iter().map(|known| known.readers).collect();
         let mut block = self.bind_query_expression(&cte.query, false)?;
         rename(&mut block, cte)?;
         let relation = block.relation.take().block_of(block.select_id);
         let outer = outer_columns(&[&relation]);
+        let can_merge = !self.options.sets_variables && !relation_is_volatile(&relation);
+        let now = self.shared.iter().map(|known| known.readers).enumerate();
+        let before = |known: usize| readers.get(known).copied().unwrap_or(0);
+        let reads = now.map(|(known, now)| (known, now - before(known)));
+        let reads = reads.filter(|(_, count)| *count > 0).collect();
         let shared = self.declare(name, block, None);
-        self.shared[shared].source = Some(SharedRelation::Plain(relation));
-        if let Some(cte) = self.ctes.last_mut() {
-            cte.outer = outer;
+        let declared = &mut self.shared[shared];
+        declared.source = Some(SharedRelation::Plain(relation));
+        declared.reads = reads;
+        match cte.materialized {
+            Some(true) => declared.kept_by = Some("AS MATERIALIZED"),
+            // Every reference binds the definition again, from this number on.
+            Some(false) if can_merge => self.next_select = select,
+            _ => {}
+        }
+        if let Some(declared) = self.ctes.last_mut() {
+            declared.outer = outer;
+            declared.materialized = cte.materialized;
+            declared.again = can_merge.then(|| Definition {
+                cte: Arc::new(cte.clone()),
+                placeholders,
+            });
         }
         Ok(())
     }
@@ -77,7 +108,9 @@ impl Binder<'_> {
             types: columns.map(|column| column.ty.clone()).collect(),
             source: None,
             readers: 0,
+            reads: Vec::new(),
             mergeable: block.mergeable,
+            kept_by: None,
             select_id: block.select_id,
         });
         self.ctes.push(VisibleCte {
@@ -89,6 +122,8 @@ impl Binder<'_> {
             unique_keys: block.unique_keys,
             limit: None,
             depth: self.scopes.len(),
+            again: None,
+            materialized: None,
         });
         shared
     }
@@ -182,6 +217,15 @@ impl Binder<'_> {
         let Some(at) = self.ctes.iter().rposition(|cte| cte.name == name) else {
             return Ok(None);
         };
+        match self.is_merged(at, alias) {
+            Some(true) => return self.bind_merged(at, alias).map(Some),
+            Some(false) => {
+                let shared = self.ctes[at].shared;
+                let kept_by = &mut self.shared[shared].kept_by;
+                kept_by.get_or_insert("hint NO_MERGE");
+            }
+            None => {}
+        }
         let first = self.new_columns(self.ctes[at].columns.len());
         let innermost = self.scopes.len();
         let reader = self.scopes.last().map(|scope| scope.select_id);
@@ -211,7 +255,9 @@ impl Binder<'_> {
             definition.readers += weight;
         }
         let ids = columns.iter().map(|column| column.id).collect();
-        let merged = self.shared[shared].mergeable && self.options.switches.derived_merge;
+        let merged = self.shared[shared].mergeable
+            && self.shared[shared].kept_by.is_none()
+            && self.options.switches.derived_merge;
         self.add_table(ScopeTable {
             unique_keys,
             merged,
@@ -228,6 +274,65 @@ impl Binder<'_> {
             Some((offset, count)) => scan.limited(offset, count),
             None => scan,
         }))
+    }
+}
+
+/// Methods for references that are merged.
+impl Binder<'_> {
+    /// Whether the definition or a hint of the reading block merges a reference; `None` if neither says.
+    fn is_merged(&mut self, at: usize, alias: &str) -> Option<bool> {
+        let hint = self.merge_hint(alias);
+        let VisibleCte {
+            again,
+            materialized,
+            ..
+        } = &self.ctes[at];
+        let written = materialized.map(|materialized| !materialized);
+        if let (Some(written), Some(hint)) = (written, hint)
+            && written != hint
+        {
+            let name = if hint { "MERGE" } else { "NO_MERGE" };
+            let select = self.scopes.last().map_or(0, |scope| scope.select_id);
+            let hint = format!("{name}({}@`select#{select}`)", quoted(alias));
+            self.catalog
+                .warn(codes::ER_WARN_CONFLICTING_HINT.with(&[&hint]));
+        }
+        let wanted = written.or(hint)?;
+        (!wanted || again.is_some()).then_some(wanted)
+    }
+
+    /// Binds a reference as a derived table: the definition is bound again, with the names that it can see.
+    fn bind_merged(&mut self, at: usize, alias: &str) -> Result<Relation> {
+        let later = self.ctes.split_off(at);
+        let relation = self.bind_definition(&later, alias);
+        self.ctes.extend(later);
+        relation
+    }
+
+    fn bind_definition(&mut self, later: &[VisibleCte], alias: &str) -> Result<Relation> {
+        let read = later
+            .first()
+            .and_then(|cte| Some((cte.depth, cte.again.clone()?)));
+        let Some((depth, Definition { cte, placeholders })) = read else {
+            return Err(codes::ER_NO_SUCH_TABLE.with(&[&"", &alias]));
+        };
+        let reads = self.reads_mark();
+        let outer_clause = std::mem::replace(&mut self.scope().clause, Clause::From);
+        let outer_placeholders = std::mem::replace(&mut self.placeholders_seen, placeholders);
+        let hidden: Vec<bool> = self.scopes.iter().map(|scope| scope.hidden).collect();
+        for scope in self.scopes.iter_mut().skip(depth) {
+            scope.hidden = true;
+        }
+        let block = self.bind_query_expression(&cte.query, false);
+        for (scope, hidden) in self.scopes.iter_mut().zip(hidden) {
+            scope.hidden = hidden;
+        }
+        self.placeholders_seen = outer_placeholders;
+        self.scope().clause = outer_clause;
+        self.forget_reads(reads);
+        let mut block = block?;
+        rename(&mut block, &cte)?;
+        self.add_derived(block, alias, None, Some(true))
     }
 }
 

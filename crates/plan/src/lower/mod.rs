@@ -667,6 +667,7 @@ impl Lowering {
         let name = definition.name.clone();
         let names = definition.names.clone();
         let (readers, select_id) = (definition.readers, definition.select_id);
+        let kept_by = definition.kept_by;
         let required: ColumnSet = columns.iter().copied().collect();
         self.frames.push(Frame::default());
         let lowered = self.shared_source(source, shared, &columns, &required);
@@ -678,9 +679,8 @@ impl Lowering {
         } else if matches!(source, SharedSource::Recursive { .. }) {
             format!("common table expression {name} reads its own rows")
         } else {
-            format!(
-                "common table expression {name} is not merged: optimizer_switch derived_merge=off"
-            )
+            let why = kept_by.unwrap_or("optimizer_switch derived_merge=off");
+            format!("common table expression {name} is not merged: {why}")
         };
         let temporary = TemporaryTable::new(Purpose::CommonTableExpression, cause);
         let temporary = self.sized(temporary, &columns, &types);

@@ -21,7 +21,8 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     // A common table expression reads those before it, and passes conditions on to them.
     for index in (0..query.shared.len()).rev() {
         let shared = &query.shared[index];
-        if !matches!(shared.source, Some(SharedRelation::Plain(_))) || shared.readers < 2 {
+        let is_plain = matches!(shared.source, Some(SharedRelation::Plain(_)));
+        if !is_plain || shared.readers < 2 || shared.kept_by.is_some() {
             continue;
         }
         let (columns, readers) = (shared.columns.clone(), shared.readers);

@@ -1,5 +1,6 @@
 //! Inlines a common table expression with a single reader: merged if MySQL would merge a derived table of that form,
-//! else as a derived table. One with several readers is materialized once.
+//! else as a derived table. One with several readers is materialized once, and so is one that the statement says to
+//! materialize. One without readers is left out: each of its references has bound its definition in its own place.
 
 use super::planning::Planning;
 use crate::tree::expression::{Expression, ExpressionKind};
@@ -8,6 +9,7 @@ use crate::tree::logical::{
 };
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    drop_unread(query);
     let options = planning.options;
     if !options.switches.derived_merge || options.sets_variables {
         return;
@@ -15,7 +17,8 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     let mut renames: Vec<Option<ColumnId>> = Vec::new();
     for index in 0..query.shared.len() {
         let shared = &mut query.shared[index];
-        if shared.readers != 1 || !matches!(shared.source, Some(SharedRelation::Plain(_))) {
+        let is_plain = matches!(shared.source, Some(SharedRelation::Plain(_)));
+        if shared.readers != 1 || shared.kept_by.is_some() || !is_plain {
             continue;
         }
         let Some(SharedRelation::Plain(source)) = shared.source.take() else {
@@ -52,6 +55,22 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     }
     if renames.iter().any(Option::is_some) {
         rename(query, &renames);
+    }
+}
+
+/// Leaves out the common table expressions that nothing reads: what they read has fewer readers. An expression reads only
+/// those before it.
+fn drop_unread(query: &mut Query) {
+    for index in (0..query.shared.len()).rev() {
+        let shared = &mut query.shared[index];
+        if shared.readers > 0 || !matches!(shared.source, Some(SharedRelation::Plain(_))) {
+            continue;
+        }
+        shared.source = None;
+        for (read, count) in std::mem::take(&mut shared.reads) {
+            let readers = &mut query.shared[read].readers;
+            *readers = readers.saturating_sub(count);
+        }
     }
 }
 

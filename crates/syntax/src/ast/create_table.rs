@@ -5,13 +5,46 @@ use super::{Expr, Query};
 
 use super::{ColumnType, Partitioning, TableName, TableOption};
 
-/// `CREATE [OR REPLACE] [TEMPORARY] TABLE [IF NOT EXISTS] name ...`.
+/// Kind of a table: who sees its definition and its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TableKind {
+    /// Both lasting, and for all sessions.
+    #[default]
+    Base,
+    /// `TEMPORARY`: both for the session that creates it.
+    Temporary,
+    /// `GLOBAL TEMPORARY`: a lasting definition for all sessions, and rows of each session.
+    GlobalTemporary,
+}
+
+impl TableKind {
+    /// Whether the rows are those of one session, and never lasting.
+    pub fn has_private_rows(self) -> bool {
+        self != Self::Base
+    }
+}
+
+/// `ON COMMIT ...`: the end of a transaction for a temporary table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnCommit {
+    /// `PRESERVE ROWS`.
+    #[default]
+    PreserveRows,
+    /// `DELETE ROWS`.
+    DeleteRows,
+    /// `DROP`.
+    Drop,
+}
+
+/// `CREATE [OR REPLACE] [[GLOBAL] TEMPORARY] TABLE [IF NOT EXISTS] name ...`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateTable {
     /// `OR REPLACE`, MariaDB's extension.
     pub or_replace: bool,
-    /// `TEMPORARY`.
-    pub temporary: bool,
+    /// `TEMPORARY`, `GLOBAL TEMPORARY`.
+    pub kind: TableKind,
+    /// `ON COMMIT ...`.
+    pub on_commit: Option<OnCommit>,
     /// `IF NOT EXISTS`.
     pub if_not_exists: bool,
     /// The new table.
@@ -26,6 +59,13 @@ pub struct CreateTable {
     pub partitioning: Option<Partitioning>,
     /// `[AS] SELECT ...`.
     pub select: Option<CreateSelect>,
+}
+
+impl CreateTable {
+    /// Whether the table is the session's own.
+    pub fn is_temporary(&self) -> bool {
+        self.kind == TableKind::Temporary
+    }
 }
 
 /// The query of `CREATE TABLE ... SELECT`.

@@ -285,7 +285,12 @@ impl Display for Query {
             })?;
             for (number, table) in with.cte_tables.iter().enumerate() {
                 f.write_str(if number > 0 { ", " } else { "" })?;
-                write!(f, "{} AS ({})", table.alias, table.query)?;
+                let how = match table.materialized {
+                    None => "",
+                    Some(true) => "MATERIALIZED ",
+                    Some(false) => "NOT MATERIALIZED ",
+                };
+                write!(f, "{} AS {how}({})", table.alias, table.query)?;
             }
             f.write_str(" ")?;
         }

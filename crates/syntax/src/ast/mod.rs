@@ -35,8 +35,8 @@ pub use self::account::{
 pub use self::alter::{AlterAction, AlterTable, ColumnPosition};
 pub use self::create_table::{
     CheckDefinition, ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, ForeignKey,
-    GeneratedStorage, KeyDefinition, KeyKind, KeyPart, KeyPartTarget, OnDuplicateRow, References,
-    TableElement,
+    GeneratedStorage, KeyDefinition, KeyKind, KeyPart, KeyPartTarget, OnCommit, OnDuplicateRow,
+    References, TableElement, TableKind,
 };
 pub use self::data_type::{CastType, CastTypeKind, ColumnType, TypeKind};
 pub use self::database::{

@@ -5,8 +5,8 @@ use crate::ast::Expr;
 use super::constraints::CONSTRAINT_WORDS;
 use super::cursor::{Parser, Result};
 use crate::ast::{
-    ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, OnDuplicateRow, Statement,
-    TableElement, TypeKind,
+    ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, OnCommit, OnDuplicateRow,
+    Statement, TableElement, TableKind, TypeKind,
 };
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
@@ -28,14 +28,21 @@ const ATTRIBUTES: &[Kw] = &kw![
 const NOW: &[Kw] = &kw![NOW CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP];
 
 impl Parser<'_> {
-    /// `[TEMPORARY] TABLE ...` behind `CREATE [OR REPLACE]`.
+    /// `[[GLOBAL] TEMPORARY] TABLE ...` behind `CREATE [OR REPLACE]`.
     pub(crate) fn create_table(&mut self, or_replace: bool) -> Result<Statement> {
-        let temporary = self.eat(Kw::TEMPORARY);
+        let kind = if self.eat_phrase(&kw![GLOBAL TEMPORARY])? {
+            TableKind::GlobalTemporary
+        } else if self.eat(Kw::TEMPORARY) {
+            TableKind::Temporary
+        } else {
+            TableKind::Base
+        };
         self.expect(Kw::TABLE)?;
         let if_not_exists = self.if_not_exists()?;
         let mut table = CreateTable {
             or_replace,
-            temporary,
+            kind,
+            on_commit: None,
             if_not_exists,
             name: self.table_name()?,
             like: None,
@@ -48,17 +55,41 @@ impl Parser<'_> {
             table.like = self.parens(|parser| parser.after(Kw::LIKE, Self::table_name))?;
         } else if self.at(Kw::LIKE) {
             table.like = self.after(Kw::LIKE, Self::table_name)?;
+            table.on_commit = self.on_commit(kind)?;
         } else {
             if self.at_kind(Kind::LeftParen) && !self.is_query_parenthesis() {
                 table.elements = self.paren_list(Self::table_element)?;
             }
             table.options = self.table_options()?;
+            table.on_commit = self.on_commit(kind)?;
+            if table.on_commit.is_some() {
+                table.options.extend(self.table_options()?);
+            }
             if self.at(Kw::PARTITION) {
                 table.partitioning = Some(self.partitioning()?);
             }
             table.select = self.create_select()?;
         }
         Ok(Statement::CreateTable(Box::new(table)))
+    }
+
+    /// `ON COMMIT {DELETE ROWS | PRESERVE ROWS | DROP}` of a temporary table, as in the SQL standard; DROP for the
+    /// session's own table alone.
+    fn on_commit(&mut self, kind: TableKind) -> Result<Option<OnCommit>> {
+        if !kind.has_private_rows() || !self.eat_phrase(&kw![ON COMMIT])? {
+            return Ok(None);
+        }
+        let action = match self.take().keyword {
+            Kw::DELETE => OnCommit::DeleteRows,
+            Kw::PRESERVE => OnCommit::PreserveRows,
+            Kw::DROP if kind == TableKind::Temporary => return Ok(Some(OnCommit::Drop)),
+            _ => {
+                self.position -= 1;
+                return self.fail();
+            }
+        };
+        self.expect(Kw::ROWS)?;
+        Ok(Some(action))
     }
 
     /// Whether the parentheses that begin here hold a query.

@@ -13,7 +13,7 @@ impl Parser<'_> {
         self.expect(Kw::CREATE)?;
         let or_replace = self.eat_phrase(&kw![OR REPLACE])?;
         match self.keyword() {
-            Kw::TABLE | Kw::TEMPORARY => self.create_table(or_replace),
+            Kw::TABLE | Kw::TEMPORARY | Kw::GLOBAL => self.create_table(or_replace),
             Kw::ALGORITHM | Kw::DEFINER | Kw::SQL | Kw::VIEW => self.create_view(or_replace, false),
             _ if or_replace => self.fail(),
             Kw::DATABASE | Kw::SCHEMA => {

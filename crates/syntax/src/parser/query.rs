@@ -86,7 +86,7 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// `WITH [RECURSIVE] name [(columns)] AS (query), ...`.
+    /// `WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (query), ...`.
     pub(crate) fn with_clause(&mut self) -> Result<With> {
         self.expect(Kw::WITH)?;
         let recursive = self.eat(Kw::RECURSIVE);
@@ -94,10 +94,12 @@ impl Parser<'_> {
             let name = parser.ident()?;
             let columns = parser.alias_columns()?;
             parser.expect(Kw::AS)?;
+            let materialized = parser.materialized()?;
             parser.expect_kind(Kind::LeftParen)?;
             let query = parser.query_in_parens()?;
             Ok(Cte {
                 alias: TableAlias { name, columns },
+                materialized,
                 query,
             })
         })?;
@@ -105,6 +107,16 @@ impl Parser<'_> {
             recursive,
             cte_tables,
         })
+    }
+
+    /// `[NOT] MATERIALIZED` of a common table expression, as in PostgreSQL.
+    fn materialized(&mut self) -> Result<Option<bool>> {
+        let is_not = self.eat(Kw::NOT);
+        if self.is_word(0, "MATERIALIZED") {
+            self.take();
+            return Ok(Some(!is_not));
+        }
+        if is_not { self.fail() } else { Ok(None) }
     }
 
     /// `(a, b)` behind the name of a derived table, if it is next.

@@ -277,8 +277,13 @@ impl Printer<'_> {
             let mut text = String::new();
             if let Some(with) = &query.with {
                 let mut tables = with.cte_tables.iter().map(|cte| {
+                    let how = match cte.materialized {
+                        None => "",
+                        Some(true) => "materialized ",
+                        Some(false) => "not materialized ",
+                    };
                     format!(
-                        "{} as ({})",
+                        "{} as {how}({})",
                         table_alias(&cte.alias),
                         self.query(&cte.query)
                     )

@@ -4,7 +4,7 @@ mod partitioning;
 
 use data_encoding::HEXUPPER;
 use itertools::Itertools;
-use mayfly_syntax::ast::KeyKind;
+use mayfly_syntax::ast::{KeyKind, OnCommit, TableKind};
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, TypeKind, Value};
@@ -41,7 +41,7 @@ pub(crate) fn table(
     let mut lines = columns.chain(keys).chain(foreign_keys).chain(checks);
     let mut text = format!(
         "CREATE {}TABLE {} (\n  {}\n)",
-        word_if(definition.temporary, "TEMPORARY "),
+        kind_words(definition.kind),
         name(&definition.name),
         lines.join(",\n  ")
     );
@@ -68,11 +68,31 @@ pub(crate) fn table(
     for (option, value) in options().filter(|(option, _)| is_secondary(option)) {
         text += &format!(" {option}={value}");
     }
+    text += on_commit(definition);
     if let Some(partitioning) = &definition.partitioning {
         text += "\n";
         text += &partitioning::comment(partitioning, definition.engine);
     }
     text
+}
+
+/// The words before TABLE.
+fn kind_words(kind: TableKind) -> &'static str {
+    match kind {
+        TableKind::Base => "",
+        TableKind::Temporary => "TEMPORARY ",
+        TableKind::GlobalTemporary => "GLOBAL TEMPORARY ",
+    }
+}
+
+/// The ON COMMIT clause; none for MySQL's own temporary tables, which MySQL prints without.
+fn on_commit(definition: &TableDefinition) -> &'static str {
+    match (definition.kind, definition.on_commit) {
+        (TableKind::GlobalTemporary, OnCommit::PreserveRows) => " ON COMMIT PRESERVE ROWS",
+        (_, OnCommit::PreserveRows) => "",
+        (_, OnCommit::DeleteRows) => " ON COMMIT DELETE ROWS",
+        (_, OnCommit::Drop) => " ON COMMIT DROP",
+    }
 }
 
 /// The CREATE DATABASE statement of a database.

@@ -79,7 +79,7 @@ pub(crate) fn definition(
     let numbered = definition.auto_increment_column();
     let was_numbered = |column: usize| sources[column] == old.auto_increment_column();
     if numbered.is_some_and(was_numbered) && !is_numbered_anew(&statement.actions) {
-        definition.auto_increment_start = table.next_auto_increment();
+        definition.auto_increment_start = table.numbers(context).next();
     }
     let renamed = sources.iter().zip(&definition.columns);
     let renamed_columns = renamed

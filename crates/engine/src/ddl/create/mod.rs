@@ -3,8 +3,8 @@
 mod functional_keys;
 
 use mayfly_syntax::ast::{
-    self, ColumnAttribute, CreateTable, Expr, GeneratedStorage, KeyKind, KeyPartTarget,
-    TableElement,
+    self, ColumnAttribute, CreateTable, Expr, GeneratedStorage, KeyKind, KeyPartTarget, OnCommit,
+    TableElement, TableKind,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
@@ -84,7 +84,7 @@ pub(crate) fn definition(
     if statement.elements.iter().filter(is_column).count() > COLUMNS_MAX {
         return Err(codes::ER_TOO_MANY_FIELDS.error());
     }
-    if statement.temporary && statement.partitioning.is_some() {
+    if statement.kind.has_private_rows() && statement.partitioning.is_some() {
         return Err(codes::ER_PARTITION_NO_TEMPORARY.error());
     }
     let partitioning = statement.partitioning.as_ref();
@@ -93,9 +93,10 @@ pub(crate) fn definition(
         context,
         table: TableDefinition {
             collation: database_collation,
-            engine: default_engine(context, statement.temporary),
+            engine: default_engine(context, statement.kind.has_private_rows()),
             partitioning,
-            temporary: statement.temporary,
+            kind: statement.kind,
+            on_commit: on_commit(statement),
             created: context.now(),
             ..TableDefinition::new(database, &statement.name.name)
         },
@@ -151,6 +152,15 @@ fn names_null_column(statement: &CreateTable, key: &ast::KeyDefinition) -> bool 
             .iter()
             .any(|element| is_it(element, name)),
         KeyPartTarget::Expression(_) => false,
+    })
+}
+
+/// What a commit does to the rows: what the statement says, else DELETE ROWS for a global temporary table, as in the SQL
+/// standard, and PRESERVE ROWS for the session's own, as in MySQL.
+pub(crate) fn on_commit(statement: &CreateTable) -> OnCommit {
+    statement.on_commit.unwrap_or(match statement.kind {
+        TableKind::GlobalTemporary => OnCommit::DeleteRows,
+        TableKind::Temporary | TableKind::Base => OnCommit::PreserveRows,
     })
 }
 
@@ -218,7 +228,7 @@ impl Builder<'_> {
     fn check_secondary_engine(&self, name: &str) -> Result<()> {
         let mut options = self.table.options.iter();
         let has_one = options.any(|(known, _)| known == SECONDARY_ENGINE);
-        let reason = match (name.is_empty(), self.table.temporary) {
+        let reason = match (name.is_empty(), self.table.has_private_rows()) {
             (false, true) => "Temporary table cannot have a secondary engine.",
             (false, false) if has_one => "Table already has a secondary engine defined.",
             _ => return Ok(()),
@@ -655,7 +665,7 @@ impl Builder<'_> {
 /// Checks the limits of a table's engine.
 pub(crate) fn check_engine(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
     engine_limits::check(table)?;
-    if table.temporary && table.engine == Engine::InnoDb {
+    if table.has_private_rows() && table.engine == Engine::InnoDb {
         check_compression(context, table)?;
     }
     Ok(())

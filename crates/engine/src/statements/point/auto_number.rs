@@ -42,13 +42,14 @@ impl AutoNumber {
         if context.session.diagnostics.insert_id != 0 {
             return None;
         }
-        let next = table.next_auto_increment();
+        let numbers = table.numbers(context);
+        let next = numbers.next();
         let step = options.auto_increment_increment.max(1);
         let offset = options.auto_increment_offset.max(1);
-        let number = table.take_auto_increment(step, offset);
+        let number = numbers.take(step, offset);
         let made = Number::Made { number, next };
         if number > greatest(&self.ty) {
-            made.give_back(table);
+            made.give_back(context, table);
             return None;
         }
         *value = if self.ty.unsigned {
@@ -62,9 +63,10 @@ impl AutoNumber {
 
 impl Number {
     /// Returns the number of a row that was not added, unless another row has got a later one since.
-    pub(super) fn give_back(&self, table: &BaseTable) {
+    pub(super) fn give_back(&self, context: &StatementContext<'_>, table: &BaseTable) {
         if let Self::Made { number, next } = self {
-            table.give_auto_increment_back(number.saturating_add(1), *next);
+            let numbers = table.numbers(context);
+            numbers.give_back(number.saturating_add(1), *next);
         }
     }
 
@@ -72,7 +74,8 @@ impl Number {
     pub(super) fn confirm(&self, context: &StatementContext<'_>, table: &BaseTable) -> u64 {
         match self {
             Self::Given(number) => {
-                table.advance_auto_increment(number.saturating_add(1));
+                let numbers = table.numbers(context);
+                numbers.advance(number.saturating_add(1));
                 *number
             }
             Self::Made { number, .. } => {

@@ -124,7 +124,7 @@ impl PointPlan {
         let Some(table) = self.table.upgrade() else {
             return Ok(None);
         };
-        if !table.definition.temporary {
+        if !table.definition.is_temporary() {
             let held = context.hold_known(&table, self.table_use())?;
             // The table may have changed while this waited for its lock.
             if !held || !is_good(context) {
@@ -154,7 +154,9 @@ impl PointPlan {
             note_write(context, table)?;
             // Ranges (gaps) are locked by the generic path.
             let lock = context.lock_of_found(false);
-            if !table.definition.temporary && !matches!(lock, ReadLock::None | ReadLock::Gaps) {
+            if !table.definition.has_private_rows()
+                && !matches!(lock, ReadLock::None | ReadLock::Gaps)
+            {
                 return Ok(None);
             }
         }
@@ -291,7 +293,7 @@ fn insert(
     };
     if rows.insert(statement(context, table), values)? == RowChange::Duplicate {
         if let Some(number) = number {
-            number.give_back(table);
+            number.give_back(context, table);
         }
         return Ok(None);
     }

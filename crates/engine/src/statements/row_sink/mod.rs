@@ -718,7 +718,8 @@ impl<'t, 's> RowSink<'t, 's> {
         if let Some(column) = self.definition.auto_increment_column() {
             let number = number_of(&convert::value_at(changed.column(column), 0));
             self.written.last_explicit = number;
-            self.table.advance_auto_increment(number.saturating_add(1));
+            let numbers = self.table.numbers(&*self.context);
+            numbers.advance(number.saturating_add(1));
         }
         let (old, new) = (Some(old.columns()), Some(changed.columns()));
         self.after(RowEvent::Update, old, new)?;

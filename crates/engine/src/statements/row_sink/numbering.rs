@@ -105,7 +105,7 @@ impl RowSink<'_, '_> {
                         (None, Some(number)) => {
                             let next = number.saturating_add(1);
                             self.forced_number = Some(next);
-                            self.table.advance_auto_increment(next);
+                            self.table.numbers(&*self.context).advance(next);
                             number
                         }
                         (None, None) => self.take_number(row, step, offset, greatest(ty))?,
@@ -144,14 +144,18 @@ impl RowSink<'_, '_> {
         } else {
             1
         };
-        let first = self.table.take_auto_increments(count, step, offset);
+        let first = self
+            .table
+            .numbers(&*self.context)
+            .take_several(count, step, offset);
         self.taken_numbers = (first.saturating_add(step), count - 1);
         Ok(first)
     }
 
     /// Moves the next generated number behind an explicit one.
     fn explicit(&mut self, number: u64, step: u64) {
-        self.table.advance_auto_increment(number.saturating_add(1));
+        let numbers = self.table.numbers(&*self.context);
+        numbers.advance(number.saturating_add(1));
         self.spare_numbers.retain(|spare| *spare > number);
         let (next, left) = &mut self.taken_numbers;
         while *left > 0 && *next <= number {

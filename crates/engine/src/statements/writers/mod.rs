@@ -67,7 +67,7 @@ impl Writers {
     ) -> WriterId {
         self.known(table).unwrap_or_else(|| {
             let checks = context.options().foreign_key_checks;
-            let is_apart = !checks || table.definition.temporary;
+            let is_apart = !checks || table.definition.has_private_rows();
             self.targets += 1;
             self.push(context, table, Arc::clone(handle), is_apart)
         })

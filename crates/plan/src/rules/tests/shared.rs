@@ -52,3 +52,29 @@ fn a_shared_result_has_the_rows_that_a_reader_reads() {
         ",
     );
 }
+
+#[test]
+fn the_writer_decides_what_is_materialized() {
+    check(
+        "
+        WITH s AS (SELECT a, b FROM t) SELECT s.b FROM s WHERE a = 1
+          scan t: (t.a = 1)
+        WITH s AS MATERIALIZED (SELECT a, b FROM t) SELECT s.b FROM s WHERE a = 1
+          filter: (#4 = 1)
+            shared 0 as s
+          shared 0 s:
+            select #2
+              scan t
+        WITH s AS (SELECT a, b FROM t) SELECT /*+ NO_MERGE(s) */ s.b FROM s WHERE a = 1
+          filter: (#4 = 1)
+            shared 0 as s
+          shared 0 s:
+            select #2
+              scan t
+        WITH s AS NOT MATERIALIZED (SELECT a, b FROM t) SELECT x.b FROM s x, s y WHERE x.a = y.b
+          inner join: (t.a = t.b)
+            scan t
+            scan t
+        ",
+    );
+}

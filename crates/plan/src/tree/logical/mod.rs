@@ -17,6 +17,7 @@ pub use crate::walk::{
 pub use columns::{ColumnSet, free_columns, outer_columns, produced};
 pub(crate) use volatility::{
     expression_is_volatile, has_subquery, is_constant, is_immutable, needs_today,
+    relation_is_volatile,
 };
 
 use std::sync::Arc;
@@ -284,8 +285,12 @@ pub struct Shared {
     pub types: Vec<SqlType>,
     /// Number of readers.
     pub readers: usize,
+    /// The shared results that `source` reads, each with its number of readings.
+    pub reads: Vec<(usize, usize)>,
     /// Whether MySQL would merge it as a derived table.
     pub mergeable: bool,
+    /// The part of the statement that keeps a single reader from taking it over.
+    pub kept_by: Option<&'static str>,
     /// `select#` of its query block.
     pub select_id: usize,
 }

@@ -25,7 +25,8 @@ pub(crate) fn expression_is_volatile(expression: &Expression) -> bool {
     found
 }
 
-fn relation_is_volatile(relation: &Relation) -> bool {
+/// Whether the rows of a relation may differ from one evaluation to the next.
+pub(crate) fn relation_is_volatile(relation: &Relation) -> bool {
     let mut found = false;
     relation.for_each_expression(&mut |expression| found |= expression_is_volatile(expression));
     found || relation.inputs().into_iter().any(relation_is_volatile)

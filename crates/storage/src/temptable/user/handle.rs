@@ -357,11 +357,7 @@ impl Table for Handle {
     fn truncate(&self) -> Result<()> {
         let core = &self.core;
         let mut state = core.write()?;
-        core.pin_others(&mut state, ChangeBy::Handle(&self.pin));
-        let old = core.empty(&mut state);
-        if let Some(account) = &mut state.account {
-            account.clear();
-        }
+        let old = core.truncate(&mut state, ChangeBy::Handle(&self.pin));
         drop(state);
         drop(old);
         Ok(())

@@ -38,6 +38,7 @@ use mayfly_types::PhysicalType;
 
 use self::handle::Handle;
 use self::memory_engine::Account;
+use self::pin::ChangeBy;
 use self::table_core::Core;
 use super::context::TempTableContext;
 use super::record::RegistryEntry;
@@ -89,6 +90,20 @@ impl UserTable {
     /// Why reads since the last call could not evict pages, if they could not: the rows that they gave are right.
     pub(crate) fn take_unrelieved(&self) -> Option<MemoryError> {
         lock(&self.0.unrelieved).take()
+    }
+
+    /// Removes all rows at the end of a transaction, without a statement: open handles keep what they see. Returns
+    /// false, at once, for a table that has had no row since it was last emptied.
+    pub fn clear(&self) -> bool {
+        let core = &self.0;
+        let mut state = write_lock(&core.state);
+        if state.content.heap.page_numbers() == 0 {
+            return false;
+        }
+        let old = core.truncate(&mut state, ChangeBy::Nobody);
+        drop(state);
+        drop(old);
+        true
     }
 
     /// Restarts the account of an empty table of the MEMORY engine with these limits.

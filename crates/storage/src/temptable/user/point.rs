@@ -13,7 +13,7 @@ use super::tree::Position;
 use super::undo::UndoLog;
 use super::writer::{Change, Done, Stopped};
 use crate::error::wrong_type;
-use crate::key_encoding::RowKeyEncoder;
+use crate::key_encoding::{KeyEncoder, RowKeyEncoder};
 use crate::table::{IndexId, RowChange, no_index};
 use crate::temptable::rows::{Cell, Resolver};
 
@@ -45,7 +45,12 @@ impl UserTable {
 
     /// The encoder of the keys of rows in an index.
     pub fn row_keys(&self, index: IndexId) -> Result<RowKeyEncoder<'_>> {
-        let encoder = self.0.shape.encoders.get(index.0).ok_or_else(no_index)?;
+        Self::row_keys_of(&self.0.shape.encoders, index)
+    }
+
+    /// The encoder of the keys of rows in an index of any table with these encoders, by index.
+    pub fn row_keys_of(encoders: &[KeyEncoder], index: IndexId) -> Result<RowKeyEncoder<'_>> {
+        let encoder = encoders.get(index.0).ok_or_else(no_index)?;
         Ok(RowKeyEncoder::new(encoder, super::tree::shorten_key))
     }
 

@@ -287,6 +287,16 @@ impl Core {
     }
 
     /// Removes all rows; returns their content, to be dropped once the table is no longer locked.
+    pub(super) fn truncate(&self, state: &mut State, change: ChangeBy<'_>) -> Content {
+        self.pin_others(state, change);
+        let old = self.empty(state);
+        if let Some(account) = &mut state.account {
+            account.clear();
+        }
+        old
+    }
+
+    /// Empties the table for all of its handles; returns what it held, to be freed without the lock.
     pub(super) fn empty(&self, state: &mut State) -> Content {
         let page_length = state.content.heap.page_length();
         let block_length = state.content.blobs.block_length();

@@ -28,11 +28,12 @@ pub struct With {
     pub cte_tables: Vec<Cte>,
 }
 
-/// `name [(columns)] AS (query)`.
+/// `name [(columns)] AS [[NOT] MATERIALIZED] (query)`.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "fields are the words of the syntax")]
 pub struct Cte {
     pub alias: TableAlias,
+    pub materialized: Option<bool>,
     pub query: Box<Query>,
 }
 
