@@ -279,6 +279,7 @@ impl Blobs {
             if freed >= wanted {
                 break;
             }
+            pager.check_interrupt()?;
             let Some(number) = residents.pop_front() else {
                 break;
             };

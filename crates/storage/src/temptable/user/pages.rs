@@ -71,6 +71,11 @@ impl Pager {
         Self { interrupt, ..self }
     }
 
+    /// Fails if the statement that the table belongs to is to end.
+    pub(super) fn check_interrupt(&self) -> Result<()> {
+        self.interrupt.check().map_err(|_| MemoryError::Interrupted)
+    }
+
     /// Takes a block. If the limit refuses it, it is taken as part of the working set and pages will be evicted.
     pub(super) fn take(&self, bytes: usize) -> Result<Block> {
         match self.resources.pool.take(bytes, &self.memory) {
@@ -151,6 +156,7 @@ impl Pager {
         while freed < wanted
             && let Some(cell) = old.pop()
         {
+            self.check_interrupt()?;
             if let Some(cell) = cell.upgrade() {
                 freed += cell.evict(self)?;
             }
@@ -318,8 +324,7 @@ impl Residents {
             if freed >= wanted {
                 break;
             }
-            let asked = pager.interrupt.check();
-            asked.map_err(|_| MemoryError::Interrupted)?;
+            pager.check_interrupt()?;
             let Some(cell) = list.pop_front() else { break };
             let Some(page) = cell.upgrade().filter(|page| !page.is_absent()) else {
                 continue;
