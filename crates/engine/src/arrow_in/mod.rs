@@ -229,8 +229,9 @@ fn packed_day(days: i64, micros: i64) -> Option<i64> {
 
 /// Microseconds of a TIME; none beyond its range.
 fn time(micros: Option<i64>) -> Option<i64> {
-    const MAX: i64 = (838 * 3600 + 59 * 60 + 59) * MICROS;
-    micros.filter(|micros| micros.abs() <= MAX)
+    const MAX: u64 = (838 * 3600 + 59 * 60 + 59) * MICROS.cast_unsigned();
+    // Under NULL there may be any number.
+    micros.filter(|micros| micros.unsigned_abs() <= MAX)
 }
 
 /// The array that the engine computes on.
