@@ -101,7 +101,7 @@ pub use crate::session::ConnectionSlot;
 pub use crate::stream::ResultStream;
 pub use mayfly_functions::DataAccess;
 pub use mayfly_functions::repeated::passing_texts;
-pub use mayfly_memory::Reservation;
+pub use mayfly_memory::{MASK_BYTES, Reservation, byte_mask};
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_storage::{
     ColumnCondition, ColumnId, ColumnTerm, Participant, ScanRequest, WorkerPool,

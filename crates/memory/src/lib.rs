@@ -19,6 +19,7 @@
 
 pub mod allocator;
 pub mod budget;
+pub mod byte_mask;
 pub mod counters;
 pub mod error;
 pub mod io;
@@ -32,6 +33,7 @@ pub mod usage;
 
 pub use allocator::{tighten_allocator, trim_allocator};
 pub use budget::{Budget, BudgetKind, Reservation};
+pub use byte_mask::{MASK_BYTES, byte_mask};
 pub use counters::TempCounters;
 pub use error::{
     DirectoryFull, IoFailure, LimitError, MemoryError, NoRoomError, Result, corruption,

@@ -70,8 +70,8 @@ fn varchar_length(longest: u32) -> Option<u32> {
 /// The precision of DECIMAL for numbers of some digits, whose sums (22 digits more) up to the first one have 128 bits.
 fn precision(digits: u32) -> u8 {
     match digits {
-        ..=16 => 16,
-        ..=38 => 38,
+        0..=16 => 16,
+        17..=38 => 38,
         _ => 65,
     }
 }

@@ -1,9 +1,10 @@
 //! Index of the separators of a block: the places of all delimiters and row ends, inside of quoted fields too, so that a
 //! field's end is looked up and not searched.
 //!
-//! A mask has a bit for each of 64 bytes (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", 2019, 3.1): of 16 bytes
-//! at a time where there is SSE2, else of eight (Warren, "Hacker's Delight", 6-1).
+//! They are found 64 bytes at a time ([`byte_mask()`]; Langdale and Lemire, "Parsing Gigabytes of JSON per Second", 2019, on the index
+//! before the parse).
 
+use mayfly_engine::{MASK_BYTES, byte_mask};
 use memchr::memchr;
 
 use super::dialect::Dialect;
@@ -16,77 +17,20 @@ pub(crate) struct Separators {
     is_regular: bool,
 }
 
-/// The bytes of a mask.
-const CHUNK: usize = 64;
-
-/// A bit for each byte of a text that is one of some.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[allow(unsafe_code, reason = "vector instructions")]
-fn mask(text: &[u8; CHUNK], bytes: [u8; 3]) -> u64 {
-    // SAFETY: every x86-64 processor has SSE2.
-    unsafe { mask_of_vectors(text, bytes) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "sse2")]
-fn mask_of_vectors(text: &[u8; CHUNK], bytes: [u8; 3]) -> u64 {
-    use std::arch::x86_64::{
-        _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8,
-    };
-    let [a, b, c] = bytes;
-    let (a, b, c) = (
-        _mm_set1_epi8(a.cast_signed()),
-        _mm_set1_epi8(b.cast_signed()),
-        _mm_set1_epi8(c.cast_signed()),
-    );
-    let (parts, _) = text.as_chunks::<16>();
-    let mut mask = 0;
-    for part in parts.iter().rev() {
-        let part = u128::from_le_bytes(*part);
-        let part = _mm_set_epi64x((part >> 64) as i64, part as i64);
-        let found = _mm_or_si128(_mm_cmpeq_epi8(part, a), _mm_cmpeq_epi8(part, b));
-        let found = _mm_or_si128(found, _mm_cmpeq_epi8(part, c));
-        mask = mask << 16 | u64::from(_mm_movemask_epi8(found).cast_unsigned());
-    }
-    mask
-}
-
-/// A bit for each byte of a text that is one of some.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline]
-fn mask(text: &[u8; CHUNK], bytes: [u8; 3]) -> u64 {
-    /// The lowest bit of each byte, and the seven lowest ones.
-    const LOW: u64 = u64::MAX / 0xFF;
-    const REST: u64 = LOW * 0x7F;
-    // The high bit of each byte of a word that is 0.
-    let zeros = |word: u64| !(((word & REST) + REST) | word | REST);
-    let (words, _) = text.as_chunks::<8>();
-    words.iter().rev().fold(0, |mask, word| {
-        let word = u64::from_le_bytes(*word);
-        let found = bytes.iter().fold(0, |found, byte| {
-            found | zeros(word ^ (LOW * u64::from(*byte)))
-        });
-        // The product moves bit 8 i + 7 to bit 56 + i.
-        mask << 8 | (found >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-    })
-}
-
 /// Calls `found` with the places of two or three bytes in a text, in order, until it says that it is enough.
 #[inline]
 pub(super) fn each_place(text: &[u8], bytes: [u8; 3], mut found: impl FnMut(u32) -> bool) -> bool {
-    let (chunks, rest) = text.as_chunks::<CHUNK>();
+    let (chunks, rest) = text.as_chunks::<MASK_BYTES>();
     let mut start = 0;
     for chunk in chunks {
-        let mut places = mask(chunk, bytes);
+        let mut places = byte_mask(chunk, bytes);
         while places != 0 {
             if !found(start + places.trailing_zeros()) {
                 return false;
             }
             places &= places - 1;
         }
-        start += CHUNK as u32;
+        start += MASK_BYTES as u32;
     }
     let mut rest = (start..).zip(rest).filter(|(_, byte)| bytes.contains(byte));
     rest.all(|(place, _)| found(place))

@@ -1,7 +1,7 @@
 //! Objects that URLs name: `s3://`, `gs://`, `az://` and `abfss://`, `https://`, through the crate `object_store`.
 //!
-//! The stores' library is asynchronous, and the engine is not: the library runs on two threads of its own ([`runtime`]), and a
-//! thread of a statement waits there for each answer, looking at its interrupt. A connection to a store ([`connect`]) is
+//! The stores' library is asynchronous, and the engine is not: the library runs on two threads of its own (`runtime`), and a
+//! thread of a statement waits there for each answer, looking at its interrupt. A connection to a store (`connect`) is
 //! kept for all statements with the same options and environment.
 
 #[cfg(feature = "object-stores")]
