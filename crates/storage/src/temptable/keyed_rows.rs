@@ -1,6 +1,6 @@
 //! Rows of a table by their keys, in memory or out of it, for lookups of a few keys at a time.
 //!
-//! A [`JoinIndex`](super::JoinIndex) needs all rows in memory, and a [`PartitionQueue`] reads all of them once to join
+//! A [`JoinIndex`](super::JoinIndex) needs all rows in memory, and a [`PartitionQueue`](super::PartitionQueue) reads all of them once to join
 //! them with all rows of another table. Where few keys are looked up, again and again (in the rounds of a recursion),
 //! either would be made anew each time. So the rows move to the pages of CREATE TEMPORARY TABLE, under a tree of their
 //! keys: a lookup touches a few pages, however many rows there are.
