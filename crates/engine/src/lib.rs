@@ -104,7 +104,7 @@ pub use mayfly_functions::repeated::passing_texts;
 pub use mayfly_memory::{MASK_BYTES, Reservation, byte_mask};
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_storage::{
-    ColumnCondition, ColumnId, ColumnTerm, Participant, ScanRequest, WorkerPool,
+    ColumnCondition, ColumnId, ColumnTerm, NumberRange, Participant, ScanRequest, WorkerPool,
 };
 pub use mayfly_syntax::{CompoundScanner, all_keywords, is_keyword, is_reserved_word};
 pub use mayfly_types::convert::ColumnFormatter;

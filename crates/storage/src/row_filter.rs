@@ -92,7 +92,12 @@ impl NumberRange {
         let found = match column.data_type() {
             DataType::Int64 => {
                 let values = column.as_primitive::<Int64Type>().values();
-                BooleanBuffer::collect_bool(rows, |row| self.contains(values[row].into()))
+                // A bound beyond the type's numbers excludes none of them, or all.
+                let clamped = |it: i128| it.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+                let (least, greatest) = (clamped(self.least), clamped(self.greatest));
+                let is_met = self.contains(least.into()) && self.contains(greatest.into());
+                let is_within = |it: i64| is_met & (least <= it) & (it <= greatest);
+                BooleanBuffer::collect_bool(rows, |row| is_within(values[row]))
             }
             DataType::UInt64 => {
                 let values = column.as_primitive::<UInt64Type>().values();

@@ -81,32 +81,34 @@ impl TableFunctionContext {
 /// that its result is the one that these give; this is why only statements without effects have the permission.
 #[derive(Debug, Clone, Default)]
 pub struct TypeSampling {
-    is_allowed: bool,
-    was_used: Arc<AtomicBool>,
+    /// Whether types were sampled; `None` without the permission.
+    used: Option<Arc<AtomicBool>>,
 }
 
 impl TypeSampling {
     /// The permission, not used yet.
     pub(crate) fn allowed() -> Self {
         Self {
-            is_allowed: true,
-            was_used: Arc::default(),
+            used: Some(Arc::default()),
         }
     }
 
     /// Whether types may be sampled.
     pub fn is_allowed(&self) -> bool {
-        self.is_allowed
+        self.used.is_some()
     }
 
     /// Notes that types were sampled: the table's scans return [`Self::refuted`] for a value that does not fit.
     pub fn note_use(&self) {
-        self.was_used.store(true, Ordering::Relaxed);
+        if let Some(used) = &self.used {
+            used.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Whether types were sampled.
     pub(crate) fn was_used(&self) -> bool {
-        self.was_used.load(Ordering::Relaxed)
+        let used = self.used.as_ref();
+        used.is_some_and(|used| used.load(Ordering::Relaxed))
     }
 
     /// 1615: a value does not fit a sampled type. The client never sees it.

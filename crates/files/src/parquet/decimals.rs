@@ -23,7 +23,7 @@ pub(super) fn as_bytes(footer: &ArrowReaderMetadata) -> Option<ArrowReaderMetada
     let mut fields = Vec::with_capacity(root.get_fields().len());
     let mut types = Vec::with_capacity(fields.capacity());
     for (ty, field) in root.get_fields().iter().zip(footer.schema().fields()) {
-        match (&**ty, scale_of(field.data_type())) {
+        match (&**ty, digits_of(field.data_type())) {
             (
                 Type::PrimitiveType {
                     basic_info,
@@ -68,8 +68,8 @@ pub(super) fn as_bytes(footer: &ArrowReaderMetadata) -> Option<ArrowReaderMetada
     ArrowReaderMetadata::try_new(Arc::new(metadata), options).ok()
 }
 
-/// The scale of a type of decimals of at most 38 digits.
-fn scale_of(ty: &DataType) -> Option<(u8, i8)> {
+/// Precision and scale of a type of decimals of at most 38 digits.
+fn digits_of(ty: &DataType) -> Option<(u8, i8)> {
     match ty {
         DataType::Decimal32(precision, scale)
         | DataType::Decimal64(precision, scale)
@@ -82,7 +82,7 @@ fn scale_of(ty: &DataType) -> Option<(u8, i8)> {
 pub(super) fn decoded(array: &ArrayRef, field: &Field) -> ArrayRef {
     let bytes = array
         .as_fixed_size_binary_opt()
-        .zip(scale_of(field.data_type()));
+        .zip(digits_of(field.data_type()));
     let Some((bytes, (precision, scale))) = bytes else {
         return Arc::clone(array);
     };

@@ -11,7 +11,7 @@ use arrow_array::types::{Decimal128Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
-use mayfly_engine::{CollationId, ColumnCondition, ColumnTerm, Value, passing_texts};
+use mayfly_engine::{CollationId, ColumnCondition, ColumnTerm, NumberRange, Value, passing_texts};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowPredicate, ArrowPredicateFn, RowFilter};
 
@@ -36,8 +36,8 @@ impl Passed {
 /// A condition on the values of a column, in the form that is evaluated.
 #[derive(Debug, Clone)]
 pub(super) enum Condition {
-    /// Numbers between two, inclusive; unscaled ones of decimals of a scale.
-    Within(i128, i128, Option<u8>),
+    /// Numbers in a range; unscaled ones of decimals of a scale.
+    Within(NumberRange, Option<u8>),
     /// Numbers among some, in order.
     Among(Vec<i128>, Option<u8>),
     /// Texts that equal one of some.
@@ -55,12 +55,11 @@ impl Condition {
         };
         let within = |least: Option<(i128, _)>, greatest: Option<(i128, _)>| {
             let (_, scale) = least.or(greatest)?;
-            let least = least.map_or(i128::MIN, |it| it.0);
-            Some(Self::Within(
-                least,
-                greatest.map_or(i128::MAX, |it| it.0),
-                scale,
-            ))
+            let range = NumberRange {
+                least: least.map_or(i128::MIN, |it| it.0),
+                greatest: greatest.map_or(i128::MAX, |it| it.0),
+            };
+            Some(Self::Within(range, scale))
         };
         let moved = |value, by: i128| {
             let (number, scale) = number(value)?;
@@ -100,27 +99,13 @@ impl Condition {
     /// The values of an array that meet the condition; `None` for arrays of another type.
     fn meets(&self, array: &ArrayRef) -> Option<BooleanArray> {
         let found = match (self, array.data_type()) {
-            (Self::Within(least, greatest, None), DataType::Int64) => {
-                // A bound outside of the type bounds nothing, or everything.
-                let values = array.as_primitive::<Int64Type>().values();
-                let clamp = |it: i128| it.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-                let (low, high) = (clamp(*least), clamp(*greatest));
-                let is_empty = i128::from(low) < *least || i128::from(high) > *greatest;
-                collect(values, |it| !is_empty & (low <= it) & (it <= high))
+            (Self::Within(range, None), DataType::Int64 | DataType::UInt64) => {
+                range.rows_of(array).ok()?
             }
-            (Self::Within(least, greatest, None), DataType::UInt64) => {
-                let values = array.as_primitive::<UInt64Type>().values();
-                let (least, greatest) = (*least, *greatest);
-                collect(values, |it| {
-                    least <= it.into() && i128::from(it) <= greatest
-                })
-            }
-            (Self::Within(least, greatest, Some(scale)), DataType::Decimal128(_, of))
+            (Self::Within(range, Some(scale)), DataType::Decimal128(_, of))
                 if of.cast_unsigned() == *scale =>
             {
-                let values = array.as_primitive::<Decimal128Type>().values();
-                let (least, greatest) = (*least, *greatest);
-                collect(values, |it| least <= it && it <= greatest)
+                range.rows_of(array).ok()?
             }
             (Self::Among(numbers, None), DataType::Int64) => {
                 let values = array.as_primitive::<Int64Type>().values();

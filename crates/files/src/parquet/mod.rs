@@ -16,6 +16,7 @@ mod wide;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatchReader, new_null_array};
+use arrow_schema::Field;
 use mayfly_engine::{
     Batch, CollationId, ColumnCondition, ColumnTerm, Diagnostics, ProvidedColumn, Reservation,
     Result, StatementFiles, StatementMemory, TableArguments, TableFunctionContext, TermOperator,
@@ -314,14 +315,18 @@ impl RowGroups {
         let conditions = conditions.into_iter().map(|(root, condition)| {
             let field = file.fields[root].clone();
             let convert = move |array: &ArrayRef| {
-                let array = decimals::decoded(array, &field);
-                arrow_in::values(&array, &field, &Err).ok()
+                arrow_in::values(&of_field(array, &field), &field, &Err).ok()
             };
             let mask = ProjectionMask::roots(schema, [root]);
             (mask, condition, Arc::new(convert) as Convert)
         });
         conditions.collect()
     }
+}
+
+/// An array that was read, in the type of its field: the reader gives some numbers as bytes.
+fn of_field(array: &ArrayRef, field: &Field) -> ArrayRef {
+    wide::numbers(&decimals::decoded(array, field), field)
 }
 
 /// Bytes of a column that a reader holds: a page, and a dictionary.
@@ -375,8 +380,7 @@ impl Piece for RowGroup {
                 Some((array, root)) => {
                     let diagnostics = &self.reading.diagnostics;
                     guarded(&file.path, || {
-                        let field = &file.fields[root];
-                        let array = wide::numbers(&decimals::decoded(array, field), field);
+                        let array = of_field(array, &file.fields[root]);
                         file.values(&array, root, diagnostics)
                     })
                 }

@@ -4,13 +4,19 @@ use mayfly_engine::codes;
 
 use crate::support::{Files, login};
 
-#[test]
-fn files_of_every_format_are_loaded() {
+/// A file of two rows, and a table for them.
+fn with_table() -> Files {
     let files = Files::new();
     files.write("f.csv", "a,b\n1,x\n2,y\n");
+    files.rows("CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(3), c INT DEFAULT 7)");
+    files
+}
+
+#[test]
+fn files_of_every_format_are_loaded() {
+    let files = with_table();
     let mut session = files.database.session();
     let mut run = |sql: &str| files.run(&mut session, sql);
-    run("CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(3), c INT DEFAULT 7)").expect("creates");
     for (file, format) in [
         ("p.parquet", "parquet"),
         ("a.arrow", "arrow"),
@@ -65,11 +71,9 @@ fn files_of_every_format_are_loaded() {
 /// LOAD DATA with FORMAT reads a data file; without it the path's ending says nothing, as in MySQL.
 #[test]
 fn load_data_reads_files_of_a_named_format() {
-    let files = Files::new();
-    files.write("f.csv", "a,b\n1,x\n2,y\n");
+    let files = with_table();
     let mut session = files.database.session();
     let mut run = |sql: &str| files.run(&mut session, sql);
-    run("CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(3), c INT DEFAULT 7)").expect("creates");
     for (file, format) in [
         ("p.parquet", "PARQUET"),
         ("a.arrow", "ARROW"),

@@ -4,7 +4,9 @@ use mayfly_functions::{Signature, scalar};
 use mayfly_types::common_type::wider_decimal;
 use mayfly_types::decimal::Decimal;
 use mayfly_types::temporal::number::{datetime_from_number, time_from_number};
-use mayfly_types::temporal::{DateRules, DateTime, parse_datetime, parse_time};
+use mayfly_types::temporal::{
+    DateRules, DateTime, Displayed, append_date, append_datetime, parse_time,
+};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
@@ -92,28 +94,24 @@ fn moment_beside(operand: Expression, other: &Expression) -> Expression {
     else {
         return operand;
     };
-    let has_form = |form: &[u8]| {
-        let is_alike = |(byte, of): (&u8, &u8)| match of {
-            b'0' => byte.is_ascii_digit(),
-            of => byte == of,
-        };
-        text.len() == form.len() && text.iter().zip(form).all(is_alike)
+    let mut shown = Vec::new();
+    let value = match (Displayed::read(text), other.ty.kind) {
+        (Some(Displayed::Date(date)), TypeKind::Date | TypeKind::DateTime) => {
+            append_date(&mut shown, date.pack());
+            date
+        }
+        (Some(Displayed::DateTime(value)), TypeKind::DateTime) => {
+            append_datetime(&mut shown, value.pack(), 0);
+            value
+        }
+        _ => return operand,
     };
-    let is_shown = match other.ty.kind {
-        TypeKind::Date => has_form(b"0000-00-00"),
-        TypeKind::DateTime => has_form(b"0000-00-00") || has_form(b"0000-00-00 00:00:00"),
-        _ => false,
-    };
-    if !is_shown || !has_collation(&operand.ty) {
+    let is_valid = value.year > 0 && value.check(STRICT).is_ok();
+    if shown != *text || !is_valid || !has_collation(&operand.ty) {
         return operand;
     }
-    match parse_datetime(text, STRICT, false) {
-        Ok(parsed) if !parsed.truncated && parsed.value.year > 0 => {
-            let ty = SqlType::temporal(other.ty.kind, 0);
-            Expression::literal(Value::Int(parsed.value.pack()), ty)
-        }
-        _ => operand,
-    }
+    let ty = SqlType::temporal(other.ty.kind, 0);
+    Expression::literal(Value::Int(value.pack()), ty)
 }
 
 /// An operand beside a column of years: of a constant date the year is compared.
