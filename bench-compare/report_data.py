@@ -1,12 +1,14 @@
 """Tables that reports.py asks: TPC-H's, made by tpchgen-cli, db-benchmark's, made by the rules of its
-groupby-datagen.R and join-datagen.R, one for windows, and a shop's (retail_data.py). Every table is a CSV file that is made once.
+groupby-datagen.R and join-datagen.R, one for windows, a shop's (retail_data.py), and TPC-DS's (tpcds_data.py). Every table is a CSV file that is made once.
 
 Needs: pip install tpchgen-cli numpy pyarrow."""
 import re, subprocess
 from pathlib import Path
 
-import retail_data
+import retail_data, tpcds_data
 from csv_columns import Named, write
+
+STATEMENTS = Path(__file__).resolve().parent.parent / "bench/reports"
 
 # Columns in words that MySQL and DuckDB share, and the key that Mayfly's durable tables have. DuckDB's have
 # none, as its own documentation advises.
@@ -54,6 +56,9 @@ TPCH = {
     ),
 }
 
+# Reports, by the name of the command.
+REPORTS = ["tpch", "retail", "groupby", "windows", "join", "tpcds"]
+
 NUMBERS_AND_NAMES = {
     "id1": "INT", "id2": "INT", "id3": "INT", "id4": "VARCHAR(20)", "id5": "VARCHAR(20)", "id6": "VARCHAR(20)",
     "v1": "DOUBLE", "v2": "DOUBLE",
@@ -85,29 +90,40 @@ TABLES = {
 }
 
 
-def data_files(report, options):
-    """The CSV file, with a heading, of each table of a report; made if it is not there."""
-    if report == "tpch":
-        folder = options.data / f"tpch_{options.scale:g}"
-        make = lambda into: tpch(into, options.scale)
-    elif report == "retail":
-        folder = options.data / f"retail_{options.scale:g}"
-        make = lambda into: retail_data.retail(into, options.scale)
-    elif report == "groupby":
-        folder = options.data / f"groupby_{options.rows}_{options.groups}"
-        make = lambda into: groupby(into, options.rows, options.groups)
-    elif report == "windows":
-        folder = options.data / f"windows_{options.rows}"
-        make = lambda into: windows(into, options.rows)
-    else:
-        folder = options.data / f"join_{options.rows}"
-        make = lambda into: join(into, options.rows)
+def folder_of(report, options):
+    """The folder with a report's data; made if it is not there."""
+    makers = {
+        "tpch": (f"tpch_{options.scale:g}", lambda into: tpch(into, options.scale)),
+        "tpcds": (f"tpcds_{options.scale:g}", lambda into: tpcds_data.make(into, options.scale)),
+        "retail": (f"retail_{options.scale:g}", lambda into: retail_data.retail(into, options.scale)),
+        "groupby": (f"groupby_{options.rows}_{options.groups}", lambda into: groupby(into, options.rows, options.groups)),
+        "windows": (f"windows_{options.rows}", lambda into: windows(into, options.rows)),
+        "join": (f"join_{options.rows}", lambda into: join(into, options.rows)),
+    }
+    name, make = makers[report]
+    folder = options.data / name
     if not folder.exists():
         partial = folder.with_suffix(".part")
         partial.mkdir(parents=True, exist_ok=True)
         make(partial)
         partial.rename(folder)
-    return {table: folder / f"{table}.csv" for table in TABLES[report]}
+    return folder
+
+
+def tables(report, options):
+    """Of each table of a report: its CSV file with a heading, its columns, its primary key or None, and the columns
+    that have an index each."""
+    folder = folder_of(report, options)
+    if report == "tpcds":
+        found = tpcds_data.tables(folder, options.keys)
+    else:
+        found = {table: (columns, key if options.keys != "none" else None, []) for table, (columns, key) in TABLES[report].items()}
+    return {table: (folder / f"{table}.csv", *definition) for table, definition in found.items()}
+
+
+def statements_file(report, options):
+    """The file with the statements of a report."""
+    return tpcds_data.write_statements(folder_of(report, options)) if report == "tpcds" else STATEMENTS / f"{report}.sql"
 
 
 def tpch(folder, scale):

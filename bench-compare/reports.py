@@ -2,7 +2,7 @@
 """Runs an analyst's reports on Mayfly and DuckDB, turn about, compares what they answer, and prints ratios.
 
 The reports are files of statements in bench/reports: `tpch` (TPC-H's 22 questions), `retail` (35 of a shop, in the
-shape of TPC-DS), `groupby` and `join` (db-benchmark's), `windows` (functions over 100 large partitions and a million
+shape of TPC-DS), `tpcds` (TPC-DS's 99 statements, made by DuckDB's extension), `groupby` and `join` (db-benchmark's), `windows` (functions over 100 large partitions and a million
 small ones). Each engine is a process of its own (engines.py); in each round every engine runs the statement once,
 after a first round that does not count, and the figure is the median. What DuckDB gives is fetched within its
 time; what Mayfly gives is in its result before it is made into text.
@@ -16,6 +16,7 @@ Needs: pip install duckdb tpchgen-cli numpy pyarrow; cargo build --release -p ma
   bench-compare/reports.py groupby --groups 2 --storage temporary         5 M groups of each small id, 10 M of all
   bench-compare/reports.py join --storage temporary
   bench-compare/reports.py retail
+  bench-compare/reports.py tpcds --keys none                      TPC-DS at scale 1 without keys; `--keys all` has one for each reference
   bench-compare/reports.py windows --storage temporary [--memory-limit 64M --engines mayfly,mayfly-unlimited]
   bench-compare/reports.py tpch --datadir DIRECTORY               keep the loaded tables there for the next run
   bench-compare/reports.py tpch --mayfly new=… --mayfly old=… --engines mayfly   two builds
@@ -38,13 +39,15 @@ RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE = 1e-6, 1e-4
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("report", choices=report_data.TABLES)
+    parser.add_argument("report", choices=report_data.REPORTS)
     parser.add_argument("statements", nargs="*", help="such as q1; all when none is given")
-    parser.add_argument("--scale", type=float, default=1, help="of tpch and retail")
+    parser.add_argument("--scale", type=float, default=1, help="of tpch, tpcds and retail")
     parser.add_argument("--rows", type=int, default=10_000_000, help="of db-benchmark's tables")
     parser.add_argument("--groups", type=int, default=100, help="db-benchmark's K: groups of a large id; the small ones have rows/K")
     parser.add_argument("--storage", choices=["durable", "memory", "temporary"], default="durable",
                         help="tables on disk; tables of a database that has no directory; temporary tables. DuckDB is on disk for the first, else in memory")
+    parser.add_argument("--keys", choices=["none", "primary", "all"], default="primary",
+                        help="of Mayfly's durable tables; `all` has an index for each column of tpcds that leads to another table")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--memory-limit", type=bytes_of, help="for everything, such as 256M")
@@ -101,14 +104,13 @@ def load(engine, name, directory, options):
             engine.run(sql)
     is_kept = options.storage == "durable" and engine.name != SERVER
     if not (is_kept and marker.exists()):
-        for table, path in report_data.data_files(options.report, options).items():
-            columns, key = report_data.TABLES[options.report][table]
+        for table, (path, columns, key, indexed) in report_data.tables(options.report, options).items():
             if engine.name == "duckdb":
                 engine.run(f"CREATE TABLE {table} ({columns})")
                 answer = engine.run(f"COPY {table} FROM '{path}' (HEADER, NULLSTR '\\N')")
             else:
                 kind = "TEMPORARY TABLE" if options.storage == "temporary" and engine.name != SERVER else "TABLE"
-                keys = f", PRIMARY KEY ({key})" if key else ""
+                keys = (f", PRIMARY KEY ({key})" if key else "") + "".join(f", KEY ({column})" for column in indexed)
                 engine.run(f"CREATE {kind} {table} ({columns}{keys})")
                 answer = engine.run(
                     f"LOAD DATA INFILE '{path}' INTO TABLE {table} FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' IGNORE 1 LINES"
@@ -133,7 +135,7 @@ def run(engines, options):
     """Runs the statements; prints a line for each, and the sums."""
     subject = next(iter(engines))
     medians = {name: {} for name in engines}
-    file = ROOT / "bench/reports" / f"{options.report}.sql"
+    file = report_data.statements_file(options.report, options)
     dialect = lambda engine: "mayfly" if engine.name == SERVER else engine.name
     kinds = {dialect(engine) for engine in engines.values()}
     for statement, words, check in report_data.statements(file, kinds):

@@ -83,6 +83,9 @@ pub(crate) struct AskedStatistics<E, R> {
     pub(crate) column_ranges: Answers<E, usize, Option<Arc<ColumnRanges>>>,
     /// (matching rows, all rows) of the known example rows, for conditions.
     pub(crate) counts: Answers<E, (), Option<(usize, usize)>>,
+    /// (keys that lead to a row which meets the conditions, all keys) of example rows of another table, by their column's
+    /// number in the statement and the unique column here.
+    pub(crate) key_joins: Answers<E, (usize, usize), Option<(usize, usize)>>,
     /// Number of distinct values of an expression.
     pub(crate) distinct: Answers<E, (), Option<f64>>,
     /// (mean, variance) of the values of a column, by its index in the table.
@@ -98,6 +101,7 @@ impl<E, R> AskedStatistics<E, R> {
             index_ranges: Answers::default(),
             column_ranges: Answers::default(),
             counts: Answers::default(),
+            key_joins: Answers::default(),
             distinct: Answers::default(),
             moments: Answers::default(),
         }

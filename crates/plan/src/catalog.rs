@@ -4,11 +4,12 @@ use std::fmt::Debug;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use mayfly_functions::StoredFunction;
 use mayfly_syntax::ast::{Expr, Query, TableFunctionCall};
 use mayfly_types::error::codes;
 use mayfly_types::{
-    Error, IndexMethod, OrderColumn, Result, SqlType, Stage, TermShape, TermSupport, Value,
+    Batch, Error, IndexMethod, OrderColumn, Result, SqlType, Stage, TermShape, TermSupport, Value,
 };
 
 use crate::statistics::ColumnStatistics;
@@ -247,6 +248,13 @@ pub trait TableStatistics: Debug + Send + Sync {
 
     /// Approximate number of rows in a range of an index.
     fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64;
+
+    /// Columns of the rows that keys of one part lead to by a unique index. Locks nothing; `None` where that is not
+    /// possible.
+    fn find(&self, index: usize, keys: &ArrayRef, columns: &[usize]) -> Option<Batch> {
+        let _ = (index, keys, columns);
+        None
+    }
 
     /// Statistics of the values of a column.
     fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {

@@ -289,6 +289,11 @@ pub trait Table: Send + Sync + Debug {
         Err(no_index())
     }
 
+    /// Whether reading locks what is read: then a statement is to read no more of the table than it needs.
+    fn locks_reads(&self) -> bool {
+        false
+    }
+
     /// The rows at these positions, all of which exist, in the order given.
     fn fetch(&self, positions: &ArrayRef, columns: &[ColumnId]) -> Result<Batch> {
         let _ = (positions, columns);

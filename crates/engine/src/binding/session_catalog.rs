@@ -5,6 +5,7 @@ use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use mayfly_functions::StoredFunction;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::{
@@ -12,10 +13,10 @@ use mayfly_plan::{
     Usage, ValueRange, ViewSource,
 };
 use mayfly_plan::{Explanation, ParameterPlace};
-use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
+use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::{Privilege, TableFunctionCall};
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Error, Result, SqlType, Stage, TypeKind, Value};
+use mayfly_types::{Batch, CollationId, Error, Result, SqlType, Stage, TypeKind, Value};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
@@ -344,6 +345,17 @@ impl TableStatistics for StoredStatistics {
         let rows = self.rows.rows_in_range(IndexId(index), &range);
         // A failing estimate is no reason for a statement to fail.
         rows.unwrap_or_else(|_| self.rows.statistics().rows)
+    }
+
+    fn find(&self, index: usize, keys: &ArrayRef, columns: &[usize]) -> Option<Batch> {
+        self.table.as_ref()?;
+        if self.rows.locks_reads() {
+            return None;
+        }
+        let columns: Vec<ColumnId> = columns.iter().copied().map(ColumnId).collect();
+        let keys = std::slice::from_ref(keys);
+        let found = self.rows.index_lookup(IndexId(index), keys, &[], &columns);
+        found.ok().map(|(rows, _)| rows)
     }
 
     fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {

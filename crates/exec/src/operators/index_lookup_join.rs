@@ -1,7 +1,8 @@
 //! Index lookup joins: the keys of a batch of left rows are looked up together in an index of the right table.
 //!
 //! The rows come out in the order of the left ones. The number of left rows that are looked up together follows from
-//! the number of right rows found before, so that a batch of pairs stays about as large as a batch of rows.
+//! the number of right rows found before, so that a batch of pairs stays about as large as a batch of rows. After many
+//! more lookups than were estimated the join may go on as a hash join ([`AdaptiveJoin`]).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -14,6 +15,7 @@ use mayfly_storage::{ColumnId, IndexId, Table};
 use mayfly_types::convert::array_value;
 use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
+use super::hash_join::AdaptiveJoin;
 use super::index_scan::index_of;
 use super::looked_up::LookedUp;
 use crate::context::{Cursor, Node, RunContext, count};
@@ -36,6 +38,7 @@ struct LookupJoin {
     residual: Option<Program>,
     finds_one: bool,
     rows_per_key: f64,
+    adaptive: Option<AdaptiveJoin>,
     opened: Mutex<Option<Arc<dyn Table>>>,
 }
 
@@ -61,8 +64,11 @@ pub(super) fn build(
             types: (value, column),
         }
     });
+    let hash = join.hash.as_ref();
+    let adaptive = hash.map(|hash| AdaptiveJoin::new(join, hash, Arc::clone(&left)));
     Ok(Arc::new(LookupJoin {
         number,
+        adaptive: adaptive.transpose()?.flatten(),
         kind: join.kind,
         left,
         left_columns: join.left.output.len(),
@@ -81,6 +87,7 @@ pub(super) fn build(
 impl Node for LookupJoin {
     fn prepare_node(&self, run: &RunContext) -> Result<()> {
         *lock(&self.opened) = Some(run.statement.tables.open(self.table.id)?);
+        self.adaptive.iter().for_each(AdaptiveJoin::reset);
         self.left.prepare(run)
     }
 
@@ -116,7 +123,8 @@ impl Node for LookupJoin {
         };
         let (_, index) = index_of(&self.table, self.index)?;
         Ok(Box::new(LookupCursor {
-            left: Arc::clone(&self.left).open(run)?,
+            left: Some(Arc::clone(&self.left).open(run)?),
+            hashed: None,
             table,
             index,
             fan_out: self.rows_per_key.max(1.0),
@@ -129,7 +137,9 @@ impl Node for LookupJoin {
 
 struct LookupCursor {
     node: Arc<LookupJoin>,
-    left: Box<dyn Cursor>,
+    /// The left rows; `None` once the join has changed to a hash join.
+    left: Option<Box<dyn Cursor>>,
+    hashed: Option<Box<dyn Cursor>>,
     table: Arc<dyn Table>,
     index: IndexId,
     /// Right rows per left row, as of the last lookups.
@@ -151,6 +161,9 @@ impl Cursor for LookupCursor {
             if let Some(batch) = self.ready.pop_front() {
                 return Ok(Some(batch));
             }
+            if let Some(hashed) = &mut self.hashed {
+                return hashed.next(run);
+            }
             run.statement.check_interrupt()?;
             let rows_max = run.statement.options.batch_rows;
             let open = self
@@ -160,7 +173,11 @@ impl Cursor for LookupCursor {
             let mut block = match open {
                 Some(block) => block,
                 None => {
-                    let Some(left) = self.left.next(run)? else {
+                    let left = match &mut self.left {
+                        Some(left) => left.next(run)?,
+                        None => None,
+                    };
+                    let Some(left) = left else {
                         return Ok(None);
                     };
                     if left.is_empty() {
@@ -174,6 +191,14 @@ impl Cursor for LookupCursor {
                 }
             };
             let first = block.next_row;
+            if let Some(adaptive) = &self.node.adaptive
+                && let Some(index) = adaptive.index(&*self.table, run)?
+                && let Some(left) = self.left.take()
+            {
+                let rest = block.left.slice(first, block.left.row_count() - first);
+                self.hashed = Some(adaptive.cursor(index, rest, left));
+                continue;
+            }
             // The number fits in usize: it is at most the batch's.
             let wanted = (rows_max as f64 / self.fan_out).max(1.0) as usize;
             let rows = wanted.min(block.left.row_count() - first);
@@ -194,6 +219,7 @@ impl Cursor for LookupCursor {
             let sought = node.sought(&keys, rows);
             count(&counters.handler_read_key, sought);
             run.statement.looked_up(node.number, sought);
+            (node.adaptive.iter()).for_each(|adaptive| adaptive.looked_up(sought));
             // An existence test ends with the row that it finds.
             if !node.finds_one && !node.kind.is_left_only() {
                 count(&counters.handler_read_next, found.len() as u64);

@@ -51,6 +51,12 @@ impl Layout {
         self.columns.len() - 1
     }
 
+    /// Adds a column that comes beside the row's own, and returns its number.
+    pub(super) fn add_column(&mut self, ty: &SqlType) -> usize {
+        self.columns.push(column_type(ty));
+        self.columns.len() - 1
+    }
+
     /// Slices of the rows to be extended, with few rows where a computed column may be long.
     pub(super) fn slices(&self, input: Arc<dyn Node>) -> Arc<dyn Node> {
         sliced::build(input, &self.computed)

@@ -3,7 +3,7 @@
 use mayfly_types::{IndexMethod, PhysicalType};
 
 use super::analysis::key_column;
-use super::path::{ROW_COST, doublings, is_usable, left_over, row_cost, rows_per_key};
+use super::path::{ROW_COST, doublings, is_usable, left_over, row_cost, rows_per_key, table_path};
 use crate::access::key_ranges::is_rounded;
 use crate::estimate::selectivity;
 use crate::options::PlanOptions;
@@ -41,6 +41,19 @@ pub(crate) fn key_cost(scan: &Scan) -> f64 {
 /// Cost of a hash join without its inputs.
 pub(crate) fn hash_cost(built: f64, probed: f64) -> f64 {
     built * BUILD_COST + probed * PROBE_COST
+}
+
+/// Number of lookups that cost as much as a hash join with a scan of the whole table, of which `rows` rows are built.
+pub(crate) fn count_at_cost_of_hash(
+    scan: &Scan,
+    lookup: &Lookup,
+    rows: f64,
+    needed: &ColumnSet,
+) -> u64 {
+    let hash = table_path(scan).cost + hash_cost(rows, 0.0);
+    let index = &scan.table.indexes[lookup.index];
+    let each = key_cost(scan) + lookup.rows_per_key * row_cost(scan, index, needed);
+    (hash / each) as u64
 }
 
 /// The best index lookup join into a table under `on`, whose columns and those of the left rows it reads.

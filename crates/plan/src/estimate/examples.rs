@@ -53,10 +53,7 @@ fn counted(columns: &dyn Columns, predicates: &[Expression]) -> Option<(usize, u
     let (table, _) = columns.table(read.iter().next()?)?;
     let find = || {
         let examples = Examples::of(columns, &read)?;
-        let rows: Vec<usize> = (0..examples.rows).collect();
-        let truths = examples.joined(predicates, false, &rows)?;
-        let found = truths.iter().filter(|truth| **truth == Some(true)).count();
-        Some((found, examples.rows))
+        Some((examples.meeting(predicates)?, examples.rows))
     };
     let asked = table.statistics.as_ref()?;
     asked.counts.get((), predicates, find)
@@ -143,12 +140,24 @@ fn texts_at_most(texts: &[Value]) -> f64 {
 }
 
 /// Example rows of a table.
-struct Examples {
+pub(super) struct Examples {
     columns: Vec<(ColumnId, ArrayRef)>,
     rows: usize,
 }
 
 impl Examples {
+    /// Rows of some columns.
+    pub(super) fn new(columns: Vec<(ColumnId, ArrayRef)>, rows: usize) -> Self {
+        Self { columns, rows }
+    }
+
+    /// Number of rows that meet all of some predicates.
+    pub(super) fn meeting(&self, predicates: &[Expression]) -> Option<usize> {
+        let rows: Vec<usize> = (0..self.rows).collect();
+        let truths = self.joined(predicates, false, &rows)?;
+        Some(truths.iter().filter(|truth| **truth == Some(true)).count())
+    }
+
     /// Example rows of the table that all of these columns belong to.
     fn of(columns: &dyn Columns, read: &ColumnSet) -> Option<Self> {
         let mut examples = Self {

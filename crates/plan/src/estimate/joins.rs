@@ -246,17 +246,25 @@ pub(crate) fn met_keys(
     other: &Expression,
     other_rows: f64,
 ) -> f64 {
-    let known = key_column(own).and_then(|own| Some((columns.facts(own)?, key_column(other)?)));
-    let Some((own, other)) = known else {
+    let (Some(key), Some(id)) = (key_column(own), key_column(other)) else {
         return 1.0;
     };
-    let distinct = match columns.facts(other) {
+    let Some(facts) = columns.facts(key) else {
+        return 1.0;
+    };
+    if let Some((table, column)) = columns.table(id)
+        && table.is_unique(&[column])
+    {
+        let find = || selectivity::equality(columns, own, other);
+        return (other_rows * columns.equality([key, id], &find)).min(1.0);
+    }
+    let distinct = match columns.facts(id) {
         Some(facts) => drawn(facts.distinct, other_rows, facts.rows),
         None => columns
-            .distinct(other)
+            .distinct(id)
             .map_or(other_rows, |distinct| distinct.min(other_rows)),
     };
-    matched(&own, distinct)
+    matched(&facts, distinct)
 }
 
 /// Fraction of the rows of a column whose value is among `met` values, which are assumed to be its own.

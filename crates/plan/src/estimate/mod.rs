@@ -9,6 +9,7 @@ mod examples;
 pub(crate) mod groups;
 mod having;
 pub(crate) mod joins;
+mod key_joins;
 pub(crate) mod selectivity;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use mayfly_functions::aggregate::Kind;
 use mayfly_types::{PhysicalType, SqlType};
 
 use self::columns::AggregateFacts;
+use self::key_joins::Filtered;
 pub(crate) use self::columns::{ColumnFacts, Columns, NoColumns, TableFacts};
 
 use crate::access::analysis::key_column;
@@ -58,6 +60,8 @@ enum Source {
 #[derive(Debug, Default)]
 pub(crate) struct Estimates {
     tables: Vec<TableFacts>,
+    /// For each table its conditions, and the estimated fraction of its rows that meet them.
+    filters: Vec<(Vec<Expression>, f64)>,
     aggregates: Vec<AggregateFacts>,
     /// Conditions of scans on a single column.
     restrictions: Vec<(ColumnId, Expression)>,
@@ -105,6 +109,11 @@ impl Estimates {
                     self.set(scan.first + column, Source::Table(number, column as u32));
                 }
                 self.tables.push(TableFacts::of(scan));
+                let fraction = match scan.predicates.is_empty() {
+                    true => 1.0,
+                    false => of_scan(scan) / (scan.table.row_count as f64).max(1.0),
+                };
+                self.filters.push((scan.predicates.clone(), fraction.min(1.0)));
                 for predicate in &scan.predicates {
                     let read = predicate.columns();
                     let mut read = read.iter();
@@ -257,6 +266,33 @@ impl Estimates {
         table.column_with_values(column)?.statistics?.span()
     }
 
+    /// Factor by which the conditions of a table to whose unique column the other one leads keep more of the rows of the
+    /// other's table than of its own.
+    fn correlation(&self, columns: [ColumnId; 2]) -> f64 {
+        let place = |id| match self.sources.get(self.origin(id)?)? {
+            Source::Table(table, column) => Some((*table as usize, *column as usize)),
+            _ => None,
+        };
+        let [Some(one), Some(other)] = columns.map(place) else {
+            return 1.0;
+        };
+        let pairs = [(one, other), (other, one)];
+        let factors = pairs.map(|((from, key), (to, unique))| {
+            let (predicates, fraction) = &self.filters[to];
+            let table = &self.tables[to];
+            let filtered = Filtered {
+                table,
+                predicates,
+                fraction: *fraction,
+            };
+            match table.is_unique(&[unique]) {
+                true => key_joins::correlation((&self.tables[from], key), (filtered, unique)),
+                false => 1.0,
+            }
+        });
+        factors.iter().product()
+    }
+
     /// Cardinality of a shared result.
     pub(crate) fn shared(&self, shared: usize) -> f64 {
         self.shared.get(shared).copied().unwrap_or(SHARED_ROWS)
@@ -372,7 +408,7 @@ impl Columns for Estimates {
     fn equality(&self, columns: [ColumnId; 2], find: &dyn Fn() -> f64) -> f64 {
         let known = self.equalities.borrow().get(&columns).copied();
         known.unwrap_or_else(|| {
-            let fraction = find();
+            let fraction = find() * self.correlation(columns);
             self.equalities.borrow_mut().insert(columns, fraction);
             fraction
         })

@@ -12,6 +12,7 @@ use crate::tree::physical::{
     Operator, Plan, QueryPlan, SetOperationKind, SharedSource, TemporaryTable,
 };
 use crate::window::WindowCall;
+use mayfly_types::SqlType;
 
 /// Number of rows beyond its limit that a sort with a limit may hold.
 const UNWANTED_ROWS: f64 = 4096.0;
@@ -86,26 +87,53 @@ fn visit_plans<'p>(plan: &'p Plan, select_id: usize, visit: &mut dyn FnMut(&'p P
     });
 }
 
-/// Whether a statement has window functions.
-pub fn has_windows(subject: &Subject<'_>) -> bool {
-    let mut found = false;
-    let mut look = |plan: &Plan| {
-        visit_plans(plan, 1, &mut |plan, _| {
-            found |= matches!(plan.operator, Operator::Window { .. });
-        });
-    };
-    let Some(query) = subject.query else {
-        return false;
-    };
-    look(&query.root);
+/// Calls `visit` on all operators of a query, each with `select#` of its query block.
+fn visit_query<'p>(query: &'p QueryPlan, visit: &mut dyn FnMut(&'p Plan, usize)) {
+    visit_plans(&query.root, 1, visit);
     for shared in &query.shared {
+        let mut look = |plan| visit_plans(plan, shared.select_id, visit);
         match &shared.source {
             SharedSource::Plan(source) => look(source),
             SharedSource::Recursive { seed, step, .. } => {
-                [seed, step].into_iter().for_each(&mut look)
+                [seed, step].into_iter().for_each(|part| look(part))
             }
         }
     }
+}
+
+/// Whether a statement has window functions.
+pub fn has_windows(subject: &Subject<'_>) -> bool {
+    let mut found = false;
+    if let Some(query) = subject.query {
+        visit_query(query, &mut |plan, _| {
+            found |= matches!(plan.operator, Operator::Window { .. });
+        });
+    }
+    found
+}
+
+/// Hash tables that joins make where more rows come than were estimated.
+fn adaptive_tables(query: &QueryPlan) -> Vec<PlannedTable<'_>> {
+    let mut found = Vec::new();
+    visit_query(query, &mut |plan, select_id| {
+        if let Operator::IndexLookupJoin(join) = &plan.operator
+            && let Some(hash) = &join.hash
+        {
+            let text_bytes = hash.temporary.text_bytes;
+            let types = join
+                .columns
+                .iter()
+                .filter_map(|column| join.table.columns.get(*column));
+            let types: Vec<SqlType> = types.map(|column| column.ty.clone()).collect();
+            found.push(PlannedTable {
+                temporary: &hash.temporary,
+                plan: Some(plan),
+                rows: hash.rows,
+                bytes: table_bytes(&types, text_bytes, hash.rows, true),
+                select_id,
+            });
+        }
+    });
     found
 }
 
@@ -206,7 +234,13 @@ impl<'p> Facts<'p> {
     pub(super) fn of(subject: &Subject<'_>, query: &'p QueryPlan) -> Self {
         let (removals, measured) = (subject.removals, subject.measured);
         let limit = subject.limits.iter().min_by_key(|limit| limit.bytes);
-        let tables = temporary_tables(query).into_iter().enumerate();
+        let made = |table: &PlannedTable<'_>| {
+            let measured = measured.zip(table.temporary.operator);
+            measured.is_some_and(|(measured, operator)| measured.table(operator).is_some())
+        };
+        let adaptive = adaptive_tables(query).into_iter().filter(made);
+        let tables = temporary_tables(query).into_iter().chain(adaptive);
+        let tables = tables.enumerate();
         let facts = |(index, table): (usize, PlannedTable<'p>)| {
             let facts = TableFacts {
                 purpose: table.temporary.purpose.name(),

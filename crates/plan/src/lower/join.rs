@@ -340,6 +340,20 @@ impl Lowering {
         let kept = self.estimates.kept(&scan, &join.on);
         let found = lookup.rows_per_key * kept;
         let estimated_rows = joins::looked_up(join.kind, left.plan.estimated_rows, found);
+        let finds_one = scan.table.indexes.get(lookup.index).is_some_and(|index| {
+            let mut keys = lookup.keys.iter();
+            index.unique && keys.len() == index.parts.len() && !keys.any(|key| key.null_safe)
+        });
+        let hash = match finds_one {
+            true => self.adaptive_hash(
+                (&scan, &lookup),
+                &join.on,
+                &columns,
+                (&both, &output, left.layout.len()),
+                &needed,
+            )?,
+            false => None,
+        };
         let mut conditions = join.on;
         conditions.append(&mut scan.predicates);
         let keys = lookup
@@ -353,9 +367,6 @@ impl Lowering {
             })
             .collect::<Result<Vec<_>>>()?;
         let residual = self.conjunction(conditions, &both)?;
-        let finds_one = scan.table.indexes.get(lookup.index).is_some_and(|index| {
-            index.unique && keys.len() == index.parts.len() && !keys.iter().any(|key| key.null_safe)
-        });
         let layout = if join.kind.is_left_only() {
             output.truncate(left.layout.len());
             left.layout
@@ -375,6 +386,7 @@ impl Lowering {
             rows_per_key: lookup.rows_per_key,
             kept,
             finds_one,
+            hash,
             possible: scan.possible,
         }));
         Ok(self

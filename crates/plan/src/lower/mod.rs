@@ -4,6 +4,7 @@
 //! Lowering goes top down with the set of required columns, so that unread columns are dropped; it returns the operator
 //! and its layout, which is the order of its output columns.
 
+mod adaptive;
 mod expression;
 mod join;
 mod lowered;

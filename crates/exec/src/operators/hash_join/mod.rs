@@ -8,6 +8,7 @@
 //! it goes into a tree instead ([`keyed`]). The probe side is the preserved one, so that every kind of join is
 //! decided row by row of it; or the build side is, whose rows are then marked ([`marking`]).
 
+mod adaptive;
 mod cursor;
 mod join;
 mod keyed;
@@ -25,6 +26,7 @@ use mayfly_plan::physical::{JoinKey, JoinKind};
 use mayfly_storage::KeyColumn;
 use mayfly_types::{Result, SqlType};
 
+pub(super) use self::adaptive::AdaptiveJoin;
 use self::cursor::JoinCursor;
 use self::join::{HashJoin, State};
 use self::keyed::KeyedCursor;

@@ -53,6 +53,8 @@ impl Outliner<'_> {
                 Actual { rows, ..actual }
             });
         }
+        let hash = join.hash.as_ref();
+        right = right.making(hash.and_then(|hash| self.facts_of(&hash.temporary)));
         let cost = left.step.known().0 + join.left.estimated_rows * once;
         let step = nested_loop(join.kind).costing(cost, rows);
         let step = step.having_done(self.given(plan));

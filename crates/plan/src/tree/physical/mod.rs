@@ -444,11 +444,11 @@ impl Operator {
             | Self::HashJoin { temporary, .. }
             | Self::NestedLoopJoin { temporary, .. }
             | Self::Materialize { temporary, .. } => Some(temporary),
+            Self::IndexLookupJoin(join) => join.hash.as_mut().map(|hash| &mut hash.temporary),
             Self::Values { .. }
             | Self::TableScan { .. }
             | Self::IndexScan(_)
             | Self::IndexMerge(_)
-            | Self::IndexLookupJoin(_)
             | Self::SharedScan { .. }
             | Self::WorkingTable { .. }
             | Self::Filter { .. }
@@ -615,8 +615,28 @@ pub struct IndexLookupJoin {
     pub kept: f64,
     /// Whether each key finds at most one row.
     pub finds_one: bool,
+    /// Hash join that replaces the lookups once they are many.
+    pub hash: Option<AdaptiveHash>,
     /// Indexes that the conditions could use.
     pub possible: Vec<usize>,
+}
+
+/// Hash join to which an index lookup join changes while it runs: an adaptive join. Its build side is a scan of the right
+/// table, and its keys are those of the lookups. It gives the rows that lookups give, in the order of the left ones.
+#[derive(Debug, Clone)]
+pub struct AdaptiveHash {
+    /// Number of lookups that cost as much as the scan and the hash table: more left rows than estimated have come then.
+    pub after: u64,
+    /// Estimated number of rows of the build side.
+    pub rows: f64,
+    /// Columns of the right table that are the keys, by index in [`IndexLookupJoin::columns`].
+    pub keys: Vec<usize>,
+    /// Conditions on right rows alone, over the right columns.
+    pub predicate: Option<Expression>,
+    /// The other conditions, over left ++ right columns.
+    pub residual: Option<Expression>,
+    /// Table of the build side.
+    pub temporary: TemporaryTable,
 }
 
 /// A query block as a table.

@@ -470,6 +470,10 @@ impl Table for DurableTable {
         Ok((batch, of_rows.into()))
     }
 
+    fn locks_reads(&self) -> bool {
+        self.0.reads().lock != ReadLock::None
+    }
+
     fn fetch(&self, positions: &ArrayRef, columns: &[ColumnId]) -> Result<Batch> {
         self.0.fetch(positions, columns)
     }
