@@ -44,8 +44,12 @@ pub(super) fn correlation(
     let Some((found, all)) = known.filter(|_| dimension.fraction > 0.0) else {
         return 1.0;
     };
-    // The estimate counts as one example (see `examples::fraction_together`).
-    let kept = (found as f64 + 1.0) / (all as f64 + 1.0 / dimension.fraction);
+    let kept = match (found, all) {
+        (_, 0) => return 1.0,
+        // Fewer than one of all examples, or none at all.
+        (0, all) => dimension.fraction.min(0.5 / all as f64),
+        (found, all) => found as f64 / all as f64,
+    };
     kept / dimension.fraction
 }
 
@@ -54,7 +58,10 @@ fn counted(
     (facts, key): (&TableFacts, usize),
     (dimension, unique): (&Filtered<'_>, usize),
 ) -> Option<(usize, usize)> {
-    if facts.rows() < ROWS_MIN || dimension.predicates.is_empty() || facts.first == dimension.table.first {
+    if facts.rows() < ROWS_MIN
+        || dimension.predicates.is_empty()
+        || facts.first == dimension.table.first
+    {
         return None;
     }
     let table = dimension.table;

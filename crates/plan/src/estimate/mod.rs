@@ -21,8 +21,8 @@ use mayfly_functions::aggregate::Kind;
 use mayfly_types::{PhysicalType, SqlType};
 
 use self::columns::AggregateFacts;
-use self::key_joins::Filtered;
 pub(crate) use self::columns::{ColumnFacts, Columns, NoColumns, TableFacts};
+use self::key_joins::Filtered;
 
 use crate::access::analysis::key_column;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
@@ -113,7 +113,8 @@ impl Estimates {
                     true => 1.0,
                     false => of_scan(scan) / (scan.table.row_count as f64).max(1.0),
                 };
-                self.filters.push((scan.predicates.clone(), fraction.min(1.0)));
+                self.filters
+                    .push((scan.predicates.clone(), fraction.min(1.0)));
                 for predicate in &scan.predicates {
                     let read = predicate.columns();
                     let mut read = read.iter();

@@ -86,8 +86,8 @@ fn builds_left(kind: JoinKind, left: &Plan, right: &Plan) -> bool {
         JoinKind::Inner => left_rows < right_rows,
         JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
             let held = HeldTables::of(left);
-            left_rows * PRESERVED_ROWS_FACTOR + held.rows < right_rows
-                && held.count <= HELD_TABLES_MAX
+            let rows = left_rows * PRESERVED_ROWS_FACTOR + held.rows;
+            rows < right_rows && (held.count <= HELD_TABLES_MAX || rows < HELD_ROWS_MIN)
         }
         // A NULL on the right side affects all rows.
         JoinKind::NullAwareAnti => false,
@@ -97,6 +97,9 @@ fn builds_left(kind: JoinKind, left: &Plan, right: &Plan) -> bool {
 /// Maximum number of hash tables below a join that builds over its preserved side: each of a chain of such joins would
 /// hold its own while the next one is filled, where memory may be short.
 const HELD_TABLES_MAX: usize = 3;
+
+/// Number of rows that hash tables may hold together without counting as many.
+const HELD_ROWS_MIN: f64 = 65536.0;
 
 /// Hash tables that a plan holds while its rows are read.
 #[derive(Default)]
@@ -115,7 +118,7 @@ impl HeldTables {
 
     /// Adds the hash tables of a plan, up to the maximum.
     fn add(&mut self, plan: &Plan) {
-        if self.count > HELD_TABLES_MAX {
+        if self.count > HELD_TABLES_MAX && self.rows >= HELD_ROWS_MIN {
             return;
         }
         with_stack(|| {
@@ -154,11 +157,39 @@ fn leave_out(plan: &mut Plan, column: usize, part: f64) -> bool {
             _ => false,
         },
         Operator::HashJoin {
-            kind, left, right, ..
-        } => match column.checked_sub(left.output.len()) {
-            None => leave_out(left, column, part),
-            Some(column) => *kind == JoinKind::Inner && leave_out(right, column, part),
-        },
+            kind,
+            left,
+            right,
+            keys,
+            build_left,
+            ..
+        } => {
+            let is_filtered = match column.checked_sub(left.output.len()) {
+                None => leave_out(left, column, part),
+                Some(column) => *kind == JoinKind::Inner && leave_out(right, column, part),
+            };
+            // The side that is smaller now filters the other one.
+            if is_filtered
+                && *kind == JoinKind::Inner
+                && *build_left != builds_left(*kind, left, right)
+            {
+                *build_left = !*build_left;
+                for key in keys
+                    .iter()
+                    .filter(|key| !key.null_safe)
+                    .take(FILTERED_KEYS_MAX)
+                {
+                    let (probe, key) = match *build_left {
+                        true => (&mut *right, &key.right),
+                        false => (&mut *left, &key.left),
+                    };
+                    if let ExpressionKind::Column(column) = key.kind {
+                        leave_out(probe, column, part);
+                    }
+                }
+            }
+            is_filtered
+        }
         Operator::Aggregate { input, grouping } if grouping.takes_key_filter() => {
             match grouping.keys.get(column).map(|key| &key.kind) {
                 Some(ExpressionKind::Column(column)) => leave_out(input, *column, part),

@@ -25,8 +25,8 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
         if !is_plain || shared.readers < 2 || shared.kept_by.is_some() {
             continue;
         }
-        let (columns, readers) = (shared.columns.clone(), shared.readers);
-        let Some(read) = rows_read(query, index, &columns, readers) else {
+        let columns = shared.columns.clone();
+        let Some(read) = rows_read(query, index, &columns) else {
             continue;
         };
         let Some(SharedRelation::Plain(source)) = &mut query.shared[index].source else {
@@ -48,13 +48,8 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
 }
 
 /// Condition for the rows of a shared result that its readers read, over its own columns; `None` if one reads all.
-fn rows_read(
-    query: &mut Query,
-    index: usize,
-    own: &[ColumnId],
-    readers: usize,
-) -> Option<Expression> {
-    let mut arms = Vec::with_capacity(readers);
+fn rows_read(query: &mut Query, index: usize, own: &[ColumnId]) -> Option<Expression> {
+    let mut arms = Vec::new();
     query.for_each_relation_mut(&mut |relation| {
         let Relation::Filter { input, predicates } = relation else {
             return;
@@ -92,7 +87,7 @@ fn rows_read(
         arms.push(arm);
     });
     // A reader without a condition of its own reads every row.
-    (arms.len() == readers).then(|| or(arms))
+    (arms.len() == query.scans_of_shared(index)).then(|| or(arms))
 }
 
 /// Whether a condition on a column can be pushed below the grouping; false if the search exceeds its step budget.

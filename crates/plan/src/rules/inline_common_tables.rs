@@ -106,7 +106,7 @@ fn taken_over(source: Relation, definition: &Shared, alias: String) -> Relation 
 }
 
 /// Renumbers columns in the whole statement.
-fn rename(query: &mut Query, renames: &[Option<ColumnId>]) {
+pub(super) fn rename(query: &mut Query, renames: &[Option<ColumnId>]) {
     let resolve = |id: &mut ColumnId| {
         // A common table expression may read another that was inlined as well.
         while let Some(Some(old)) = renames.get(*id) {

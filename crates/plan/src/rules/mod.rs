@@ -8,6 +8,7 @@ mod access_paths;
 mod aggregate_calls;
 mod buffered_result;
 mod copy;
+mod copy_tested_results;
 mod derive_filters;
 mod distinct_aggregates;
 mod drop_orders;
@@ -68,6 +69,8 @@ const SHAPING: &[Rule] = &[
 
 /// Rules after these: they choose the execution strategy.
 const CHOOSING: &[Rule] = &[
+    // IN and EXISTS are semijoins.
+    ("copy_tested_results", copy_tested_results::apply),
     // Every reader's conditions are at their source, and implied ones are pushed further down.
     ("filter_shared_results", filter_shared_results::apply),
     // Needless joins and columns are removed before they obstruct other rules.

@@ -91,6 +91,17 @@ impl Query {
     pub(crate) fn for_each_relation_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
         self.for_each_tree_mut(&mut |tree| crate::tree::logical::visit_relations_mut(tree, visit));
     }
+
+    /// Number of scans of a shared result.
+    pub(super) fn scans_of_shared(&mut self, index: usize) -> usize {
+        let mut scans = 0;
+        self.for_each_relation_mut(&mut |relation| {
+            let is_scan =
+                matches!(relation, Relation::SharedScan { shared, .. } if *shared == index);
+            scans += usize::from(is_scan);
+        });
+        scans
+    }
 }
 
 /// Whether an expression may be evaluated elsewhere or a different number of times.
