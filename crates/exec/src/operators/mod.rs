@@ -148,6 +148,7 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             build_left,
             partnered,
             temporary,
+            ..
         } => hash_join::build(
             hash_join::Specification {
                 kind: *kind,

@@ -166,6 +166,7 @@ fn a_filter_of_keys_reaches_each_scan_of_a_union() {
             residual: None,
             build_left: false,
             partnered: false,
+            filters: Vec::new(),
             temporary: why(Purpose::Join),
         },
         &[int(), int(), int()],

@@ -190,6 +190,7 @@ fn recursion_ends_when_a_round_adds_nothing() {
             residual: None,
             build_left: false,
             partnered: false,
+            filters: Vec::new(),
             temporary: why(Purpose::Join),
         },
         &[int(), int(), int()],

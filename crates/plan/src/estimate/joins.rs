@@ -47,7 +47,8 @@ pub(crate) fn joined(
         JoinKind::Inner => left * right * of_conditions(columns, on),
         JoinKind::Left => {
             let pairs = left * right * of_conditions(columns, on);
-            pairs + left * (1.0 - partnered())
+            // Each left row comes out, whatever the estimates of pairs and of partners.
+            (pairs + left * (1.0 - partnered())).max(left)
         }
         JoinKind::Semi => left * partnered(),
         JoinKind::Anti | JoinKind::NullAwareAnti => left * (1.0 - partnered()).max(ANTI_MIN),

@@ -5,6 +5,7 @@
 //! and its layout, which is the order of its output columns.
 
 mod adaptive;
+mod build_side;
 mod expression;
 mod join;
 mod lowered;

@@ -386,6 +386,9 @@ pub enum Operator {
         /// Whether most rows of the probe side are expected to have a partner: a filter of the build side's keys would
         /// refuse few of them.
         partnered: bool,
+        /// Filters by keys of the build side that reach a scan of the probe side: (column of the probe side, estimated
+        /// fraction of the rows that it lets pass).
+        filters: Vec<(usize, f64)>,
         /// Temporary table of the build side.
         temporary: TemporaryTable,
     },
