@@ -67,6 +67,12 @@ fn sides(predicate: &Expression) -> Option<(&Expression, &Expression)> {
     }
 }
 
+/// The columns that an equality compares.
+pub(super) fn columns_of_equality(predicate: &Expression) -> Option<(ColumnId, ColumnId)> {
+    let (a, b) = sides(predicate)?;
+    Some((key_column(a)?, key_column(b)?))
+}
+
 /// Selectivity of a condition on pairs of rows.
 #[derive(Debug, Clone)]
 pub(crate) enum PairCondition {

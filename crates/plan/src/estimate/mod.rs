@@ -25,6 +25,7 @@ pub(crate) use self::columns::{ColumnFacts, Columns, NoColumns, TableFacts};
 use self::key_joins::Filtered;
 
 use crate::access::analysis::key_column;
+use crate::tree::access::Lookup;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
     Aggregate, ColumnId, Computed, Join, Query, Relation, Scan, SharedRelation, produced,
@@ -371,7 +372,7 @@ impl Estimates {
 
     fn join(&self, join: &Join, left: f64, right: f64) -> f64 {
         if let (Some(lookup), Relation::Scan(scan)) = (&join.lookup, &*join.right) {
-            let kept = self.kept(scan, &join.on);
+            let kept = self.kept(scan, lookup, &join.on);
             return joins::looked_up(join.kind, left, lookup.rows_per_key * kept);
         }
         if join.lateral {
@@ -384,9 +385,30 @@ impl Estimates {
 
     /// Selectivity, for rows found by an index lookup, of the remaining conditions: those of the join and the table's
     /// own.
-    pub(crate) fn kept(&self, scan: &Scan, on: &[Expression]) -> f64 {
+    pub(crate) fn kept(&self, scan: &Scan, lookup: &Lookup, on: &[Expression]) -> f64 {
         let own = selectivity::of_conjunction(scan, &scan.predicates);
-        own * joins::of_conditions(self, on)
+        let index = &scan.table.indexes[lookup.index];
+        let keys = || {
+            let keys = index.parts.iter().zip(&lookup.keys);
+            keys.filter_map(|(part, key)| Some((scan.first + part.column, key_column(&key.value)?)))
+        };
+        let factors = keys().map(|(column, value)| self.correlation([value, column]));
+        let correlation: f64 = factors.product();
+        // A row that refers to another by its key mostly has that row's other values, too, where it has them at all.
+        let is_key = index.unique && lookup.keys.len() == index.parts.len();
+        let table = |id| self.table_of(id).map(|(table, _)| table.first);
+        let refers = |id: ColumnId| keys().any(|(_, value)| table(value) == table(id));
+        let is_open = |predicate: &&Expression| {
+            let sides = joins::columns_of_equality(predicate);
+            let other = sides.and_then(|(a, b)| match (table(a), table(b)) {
+                (Some(first), _) if first == scan.first => Some(b),
+                (_, Some(first)) if first == scan.first => Some(a),
+                _ => None,
+            });
+            !(is_key && other.is_some_and(refers))
+        };
+        let open: Vec<Expression> = on.iter().filter(is_open).cloned().collect();
+        (own * correlation).min(1.0) * joins::of_conditions(self, &open)
     }
 
     /// Cardinality of `rows` rows after all conditions.

@@ -11,6 +11,7 @@
 use mayfly_types::{Result, SqlType};
 
 use crate::access::lookup;
+use crate::estimate::selectivity;
 use crate::lower::Lowering;
 use crate::tree::access::{HintPurpose, Lookup, LookupKey};
 use crate::tree::expression::Expression;
@@ -65,10 +66,14 @@ impl Lowering {
         let (of_table, of_both): (Vec<Expression>, Vec<Expression>) = conditions()
             .cloned()
             .partition(|condition| condition.columns().is_subset(&own));
-        let rows = scan.table.row_count as f64 * self.estimates.kept(scan, &[]);
+        let kept = selectivity::of_conjunction(scan, &scan.predicates);
+        let rows = scan.table.row_count as f64 * kept;
         let temporary = TemporaryTable::new(Purpose::Join, CAUSE);
         Ok(Some(AdaptiveHash {
-            after: lookup::count_at_cost_of_hash(scan, lookup, rows, needed),
+            after: match self.hashes_at_once {
+                true => 0,
+                false => lookup::count_at_cost_of_hash(scan, lookup, rows, needed),
+            },
             rows,
             keys: key_columns().take(lookup.keys.len()).collect(),
             predicate: self.conjunction(of_table, right)?,

@@ -13,7 +13,7 @@ use crate::tree::physical::{JoinKey, JoinKind, Operator, Plan};
 
 /// Minimum ratio of the other side's rows for a preserved side to be the build side: matches must be marked, and its
 /// rows are kept whole.
-const PRESERVED_ROWS_FACTOR: f64 = 2.0;
+const PRESERVED_ROWS_FACTOR: f64 = 1.5;
 
 /// Maximum build rows that are assumed to stay in memory from round to round of a recursion.
 const SAME_IN_ROUNDS_MAX: f64 = 250_000.0;

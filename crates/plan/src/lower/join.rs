@@ -189,7 +189,7 @@ impl Lowering {
             both.push(scan.position());
             output.push(position_type());
         }
-        let kept = self.estimates.kept(&scan, &join.on);
+        let kept = self.estimates.kept(&scan, &lookup, &join.on);
         let found = lookup.rows_per_key * kept;
         let estimated_rows = joins::looked_up(join.kind, left.plan.estimated_rows, found);
         let finds_one = scan.table.indexes.get(lookup.index).is_some_and(|index| {

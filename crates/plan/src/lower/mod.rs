@@ -39,6 +39,7 @@ pub(crate) fn lower(mut query: logical::Query, planning: &Planning<'_>) -> Resul
     let estimates = Estimates::of(&mut query);
     let mut lowering = Lowering::new(query.shared, query.parameter_count, estimates);
     lowering.sizes_tables = planning.sizes_tables;
+    lowering.hashes_at_once = planning.options.all_rewrites;
     lowering.pushes_terms = planning.options.switches.engine_condition_pushdown;
     let required: ColumnSet = query.columns.iter().copied().collect();
     let root = lowering.relation(query.relation, &required)?;
@@ -119,6 +120,8 @@ pub(super) struct Lowering {
     estimates: Estimates,
     /// Whether bytes of temporary tables are estimated.
     sizes_tables: bool,
+    /// Whether adaptive joins change to hash joins after the first lookups.
+    hashes_at_once: bool,
     /// Whether terms are pushed down to tables.
     pushes_terms: bool,
 }
@@ -140,6 +143,7 @@ impl Lowering {
             numbering: Numbering::default(),
             estimates,
             sizes_tables: false,
+            hashes_at_once: false,
             pushes_terms: false,
         }
     }

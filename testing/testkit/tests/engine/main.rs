@@ -2,6 +2,7 @@
 //! once. A test that needs a separate process starts this program again.
 
 mod accounts;
+mod adaptive_joins;
 mod advise;
 mod checkpoints;
 mod client_sessions;

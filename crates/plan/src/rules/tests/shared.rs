@@ -53,6 +53,60 @@ fn a_shared_result_has_the_rows_that_a_reader_reads() {
     );
 }
 
+/// A join with more rows than its tables, of which readers only ask whether there is a row.
+#[test]
+fn a_result_that_is_only_tested_is_copied() {
+    check(
+        "
+        WITH s AS (SELECT x.a, y.b FROM t x, t y WHERE x.b <> y.b) SELECT b FROM t WHERE a IN (SELECT a FROM s) AND b IN (SELECT b FROM s)
+          semi join: (t.b = y.b)
+            semi join: (t.a = x.a)
+              scan t
+              inner join: (x.b <> y.b)
+                scan x
+                scan y
+            inner join: (x.b <> y.b)
+              scan x
+              scan y
+        # Rows that come out are made once.
+        WITH s AS (SELECT x.a, y.b FROM t x, t y WHERE x.b <> y.b) SELECT t.b FROM t, s WHERE t.a IN (SELECT a FROM s)
+          inner join
+            semi join: (t.a = #14)
+              scan t
+              shared 0 as s
+            shared 0 as s
+          shared 0 s:
+            select #2
+              inner join: (x.b <> y.b)
+                scan x
+                scan y
+        # Each reading of a random number would have its own.
+        WITH s AS (SELECT x.a, RAND() AS b FROM t x, t y) SELECT b FROM t WHERE a IN (SELECT a FROM s) AND b IN (SELECT b FROM s)
+          semi join: (t.b = #16)
+            semi join: (t.a = #13)
+              scan t
+              shared 0 as s
+            shared 0 as s
+          shared 0 s:
+            select #2
+              extend: #8=rand()
+                inner join
+                  scan x
+                  scan y
+        # No more rows than the table has.
+        WITH s AS (SELECT a, b FROM t) SELECT b FROM t WHERE a IN (SELECT a FROM s) AND b IN (SELECT b FROM s)
+          semi join: (t.b = #11)
+            semi join: (t.a = #8)
+              scan t
+              shared 0 as s
+            shared 0 as s
+          shared 0 s:
+            select #2
+              scan t
+        ",
+    );
+}
+
 #[test]
 fn the_writer_decides_what_is_materialized() {
     check(
