@@ -704,6 +704,7 @@ pub(crate) fn choice_type(
         return Ok(ty);
     }
     let types = choices.iter().map(|choice| &choice.ty);
+    super::structured::check_choice(types.clone())?;
     let mut ty = match texts_of_bytes(choices, alternatives, operation)? {
         Some(collation) => {
             let types: Vec<_> = types

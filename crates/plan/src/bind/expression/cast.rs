@@ -15,6 +15,7 @@ use crate::bind::binder::Binder;
 use crate::bind::collation::coercibility;
 use crate::bind::literal;
 use crate::bind::numbers::{as_number, choice_as_number};
+use crate::bind::structured;
 use crate::bind::types::{
     as_value, become_number_of_choice, cast, is_null, not, string_of, text_target, with_collation,
 };
@@ -40,6 +41,7 @@ impl Binder<'_> {
             as_value(bound)
         };
         let target = text_target(&operand, self.cast_target(written, &operand)?);
+        structured::check_cast(&operand.ty, &target)?;
         if target.is_string() {
             operand = self.variable_as_text(operand);
         }
