@@ -162,6 +162,7 @@ impl FieldDefinition {
                         match kind {
                             TypeKind::Enum => field.field_type = FieldType::Enum,
                             TypeKind::Set => field.field_type = FieldType::Set,
+                            _ if choice.is_structured_bytes() => {}
                             _ if choice.is_blob() => field.field_type = FieldType::Blob,
                             _ => {}
                         }

@@ -10,8 +10,8 @@ use crate::scalar::Row;
 use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, derive, output};
 
-/// The most characters of an element's text and the comma behind it.
-const ELEMENT_CHARACTERS: u32 = 64;
+/// Characters of an element's text that clients are told of.
+const ELEMENT_CHARACTERS: u32 = 16;
 /// The width of a number of elements.
 const NUMBER_WIDTH: u32 = 10;
 

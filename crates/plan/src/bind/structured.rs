@@ -110,6 +110,8 @@ const NUMBER_FUNCTIONS: &[&str] = &[
 /// The names of functions in error 1210 that differ from their canonical names.
 const ERROR_NAMES: &[(&str, &str)] = &[
     ("bin", "conv"),
+    ("date_add", "date_add_interval"),
+    ("date_sub", "date_add_interval"),
     ("date", "cast_as_date"),
     ("datediff", "to_days"),
     ("div", "DIV"),
@@ -117,6 +119,9 @@ const ERROR_NAMES: &[(&str, &str)] = &[
     ("name_const", "NAME_CONST"),
     ("negate", "-"),
     ("oct", "conv"),
+    ("stddev_pop", "std"),
+    ("substring", "substr"),
+    ("var_pop", "variance"),
 ];
 
 fn wrong_arguments(name: &str) -> Error {
@@ -145,6 +150,7 @@ pub(super) fn check_call(function: &ScalarFunction, arguments: &[Expression]) ->
         }
         let takes = VECTOR_FUNCTIONS.contains(&name)
             || name.starts_with("st_")
+            || name.starts_with("cast as ")
             || matches!(name, "coalesce" | "ifnull");
         if !takes {
             return Err(wrong_arguments(name));
@@ -204,6 +210,22 @@ pub(super) fn check_comparison(left: &SqlType, right: &SqlType, operation: &str)
         "=" | "<>" | "<=>" | "IN" if is_vector(left) != is_vector(right) => {
             Err(wrong_arguments(if name == "IN" { "=" } else { name }))
         }
+        _ => Ok(()),
+    }
+}
+
+/// Checks the operand of NOT, which MySQL compares with 0.
+pub(super) fn check_negated(operand: &SqlType) -> Result<()> {
+    match operand.kind {
+        TypeKind::Vector => Err(wrong_arguments("=")),
+        _ => Ok(()),
+    }
+}
+
+/// Checks the operand of CONVERT(… USING …).
+pub(super) fn check_converted(operand: &SqlType, charset_is_binary: bool) -> Result<()> {
+    match operand.kind {
+        TypeKind::Vector if !charset_is_binary => Err(wrong_arguments("convert")),
         _ => Ok(()),
     }
 }

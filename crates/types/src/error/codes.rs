@@ -502,6 +502,7 @@ codes! {
     ER_TABLE_MUST_HAVE_VISIBLE_COLUMN = (4028, "HY000", "A table must have at least one visible column.");
     ER_CLIENT_INTERACTION_TIMEOUT = (4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.");
     ER_INVALID_CAST = (4032, "22S01", "Invalid cast from {} to {}.");
+    ER_INVALID_CAST_POLYGON_RING_DIRECTION = (4033, "22S04", "Invalid cast from {} to {}. A polygon ring is in the wrong direction.");
     ER_GIPK_FAILED_COLUMN_EXISTS = (4108, "HY000", "Failed to generate invisible primary key. Column 'my_row_id' already exists.");
     ER_GIPK_FAILED_AUTOINC_COLUMN_EXISTS = (4109, "HY000", "Failed to generate invisible primary key. Auto-increment column already exists.");
     ER_USER_LOCK_OVERLONG_NAME = (4163, "42000", "User-level lock name '{}' should not exceed {} characters.");

@@ -84,14 +84,19 @@ pub(super) type Value = (u32, Geometry);
 /// An argument that is a geometry.
 pub(super) struct Geometries<'a> {
     values: Texts<'a>,
-    function: &'static str,
+    function: &'a str,
 }
 
 impl<'a> Geometries<'a> {
     pub(super) fn new(call: &Call<'a>, index: usize) -> Result<Self> {
+        Self::named(call, index, call.name)
+    }
+
+    /// An argument of a function that errors call `function`.
+    pub(super) fn named(call: &Call<'a>, index: usize, function: &'a str) -> Result<Self> {
         Ok(Self {
             values: call.texts(index)?,
-            function: call.name,
+            function,
         })
     }
 

@@ -2,6 +2,7 @@
 //! geometries. Relations and measures are not here.
 
 mod arguments;
+mod cast;
 mod collect;
 mod describe;
 mod geojson;
@@ -14,6 +15,7 @@ mod set;
 use super::Row;
 
 pub(super) const FUNCTIONS: &[&[Row]] = &[
+    cast::FUNCTIONS,
     collect::FUNCTIONS,
     describe::FUNCTIONS,
     geojson::FUNCTIONS,

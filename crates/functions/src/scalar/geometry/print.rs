@@ -12,8 +12,8 @@ use crate::scalar::Row;
 use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
-/// The most characters of a text, as clients see it.
-const TEXT_CHARACTERS: u32 = 67_108_864;
+/// The most characters of a text that clients are told of.
+const TEXT_CHARACTERS: u32 = 16_777_216;
 
 pub(super) const FUNCTIONS: &[Row] = &[
     Row::new(&["st_astext", "st_aswkt"], 1..=2, text_signature, as_text).with(&[Fact::StopsAtNull]),

@@ -35,6 +35,12 @@ impl Binder<'_> {
     pub(super) fn bind_cast(&mut self, expr: &Expr, written: &CastType) -> Result<Expression> {
         check_cast(written, expr)?;
         let bound = self.bind_expression(expr)?;
+        if let CastTypeKind::Geometry(_) = written.kind
+            && !written.is_array
+        {
+            let name = format!("cast as {}", written.kind.name().to_ascii_lowercase());
+            return self.call_bound(&name, vec![bound]);
+        }
         let mut operand = if written.kind == CastTypeKind::Json {
             literal::as_boolean(bound)
         } else {
@@ -179,6 +185,7 @@ impl Binder<'_> {
         let operand = as_value(self.bind_expression(expr)?);
         let operand = self.variable_as_text(operand);
         let collation = charset_collation(charset)?;
+        structured::check_converted(&operand.ty, collation == CollationId::BINARY)?;
         let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, computed_string(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
