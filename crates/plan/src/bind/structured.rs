@@ -7,7 +7,7 @@ use mayfly_functions::aggregate::Kind;
 use mayfly_functions::scalar::Fact;
 use mayfly_functions::{AggregateFunction, ScalarFunction};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, PhysicalType, Result, SqlType, TypeKind};
+use mayfly_types::{Error, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use crate::tree::expression::{Expression, ExpressionKind};
 
@@ -174,6 +174,16 @@ pub(super) fn wrong_element<'e>(
         !element.ty.is_geometry() && !is_given
     };
     elements.find(|element| function.has(Fact::CollectsGeometries) && is_wrong(element))
+}
+
+/// The text of a hexadecimal literal in error 1367.
+pub(super) fn literal_text(element: &Expression) -> Option<String> {
+    let literal = element.as_literal().filter(|_| element.ty.is_bytes_literal);
+    let Some(Value::Bytes(bytes)) = literal else {
+        return None;
+    };
+    let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
+    Some(format!("0x{}", digits.collect::<String>()))
 }
 
 /// Checks the arguments of an aggregate function.

@@ -198,11 +198,7 @@ fn converted(geometry: Geometry, to: GeometryKind) -> Result<Geometry, Refused> 
         }
         (Kind::MultiPolygon, Collection(Kind::MultiLineString, elements)) => {
             let polygons = elements.into_iter().map(|line| match line {
-                LineString(points) => match ring(points, true) {
-                    Ok(ring) => Ok(Polygon(vec![ring])),
-                    Err(Refused::Direction) => Err(Refused::Direction),
-                    Err(error) => Err(of_line(error)),
-                },
+                LineString(points) => ring(points, true).map(|ring| Polygon(vec![ring])),
                 _ => Err(Refused::Kind),
             });
             Collection(to, polygons.collect::<Result<_, _>>()?)
