@@ -102,6 +102,13 @@ fn every_name_is_documented() {
         "char of four bytes",
         "convert exactly",
         "cast as array",
+        "cast as point",
+        "cast as linestring",
+        "cast as polygon",
+        "cast as multipoint",
+        "cast as multilinestring",
+        "cast as multipolygon",
+        "cast as geometrycollection",
     ];
     let scalars = scalar::all().flat_map(|function| function.names());
     let aggregates = aggregate::FUNCTIONS

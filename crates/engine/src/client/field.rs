@@ -156,13 +156,13 @@ impl FieldDefinition {
             | TypeKind::Vector
             | TypeKind::Json => {
                 let field = match column.client_type {
+                    _ if ty.is_structured_bytes() => string(ty, shown, flags, results),
                     ClientType::Choice(kind) => {
                         let choice = SqlType { kind, ..ty.clone() };
                         let mut field = string(&choice, shown, flags, results);
                         match kind {
                             TypeKind::Enum => field.field_type = FieldType::Enum,
                             TypeKind::Set => field.field_type = FieldType::Set,
-                            _ if choice.is_structured_bytes() => {}
                             _ if choice.is_blob() => field.field_type = FieldType::Blob,
                             _ => {}
                         }

@@ -31,7 +31,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         .distinct_values(7),
     of_geometry(&["st_dimension"], number_signature, dimension),
     of_geometry(&["st_isempty"], truth_signature, is_empty),
-    of_geometry(&["st_isvalid"], truth_signature, is_valid),
+    of_geometry(&["st_isvalid"], validity_signature, is_valid),
     of_geometry(&["st_isclosed"], truth_signature, is_closed),
     of_geometry(&["st_numpoints"], number_signature, points),
     of_geometry(&["st_numgeometries"], number_signature, geometries),
@@ -52,6 +52,14 @@ fn number_signature(binding: &Binding<'_>) -> Result<Signature> {
 
 fn truth_signature(binding: &Binding<'_>) -> Result<Signature> {
     arguments::of_geometry(binding, derive::int_of_width(1))
+}
+
+fn validity_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let signature = truth_signature(binding)?;
+    Ok(Signature {
+        nullable: binding.any_nullable(),
+        ..signature
+    })
 }
 
 /// The type of counts and SRIDs.

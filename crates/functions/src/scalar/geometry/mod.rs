@@ -11,6 +11,8 @@ mod parts;
 mod print;
 mod read;
 mod set;
+#[cfg(test)]
+mod tests;
 
 use super::Row;
 
