@@ -52,6 +52,7 @@ impl Rules {
     pub const COMPUTED: Self = Self {
         closed: true,
         finite: true,
+        big_endian: true,
         ..Self::STORED
     };
     /// Of ST_GEOMFROMWKB() and its kin.
@@ -80,7 +81,9 @@ pub fn read_wkb(wkb: &[u8], rules: Rules) -> Result<Geometry, GeometryError> {
     let is_little = match wkb.first() {
         Some(&LITTLE_ENDIAN) => true,
         Some(0) if rules.big_endian => false,
-        Some(0) if wkb.len() > HEADER_BYTES => return Err(GeometryError::BigEndian),
+        Some(_) if !rules.big_endian && wkb.len() >= HEADER_BYTES + SRID_BYTES => {
+            return Err(GeometryError::BigEndian);
+        }
         _ => return Err(GeometryError::Invalid),
     };
     let mut reader = Reader {

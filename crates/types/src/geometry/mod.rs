@@ -162,7 +162,7 @@ pub enum Geometry {
 pub enum GeometryError {
     /// They do not have the format, or break a rule.
     Invalid,
-    /// A value, which must be little endian, is big endian.
+    /// A value, which must be little endian, is not.
     BigEndian,
 }
 

@@ -27,7 +27,7 @@ fn values() {
         ),
         (
             "st_astext",
-            &[b(b"\0\0\0\0\0\0\0\0\x01\0")],
+            &[b(b"\0\0\0\0\0\0\0\0\x01\0\0\0\0")],
             "ERROR 3055 (HY000): Geometry byte string must be little endian.",
         ),
         ("st_x", &[b(POINT)], "1"),
