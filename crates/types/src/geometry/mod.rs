@@ -187,14 +187,17 @@ impl Geometry {
         }
     }
 
-    /// Its dimension: 0 for points, 1 for lines, 2 for polygons, the greatest one of a collection; `None` if it is
-    /// empty.
+    /// Its dimension: 0 for points, 1 for lines, 2 for polygons, the greatest one of a collection; `None` if that is or
+    /// has an empty one, as in MySQL.
     pub fn dimension(&self) -> Option<u8> {
         match self {
             Self::Point(_) => Some(0),
             Self::LineString(_) => Some(1),
             Self::Polygon(_) => Some(2),
-            Self::Collection(_, elements) => elements.iter().filter_map(Self::dimension).max(),
+            Self::Collection(_, elements) => {
+                let dimensions: Option<Vec<u8>> = elements.iter().map(Self::dimension).collect();
+                dimensions?.into_iter().max()
+            }
         }
     }
 
