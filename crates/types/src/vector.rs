@@ -53,7 +53,8 @@ fn append_parsed(text: &[u8], out: &mut Vec<u8>) -> bool {
             let mut digits = mantissa.unwrap_or_default().bytes();
             !digits.any(|byte| matches!(byte, b'1'..=b'9'))
         };
-        if !value.is_normal() && !(value == 0.0 && is_written_zero()) {
+        let is_exact = value.is_normal() || value == 0.0 && is_written_zero();
+        if !is_exact {
             return false;
         }
         count += 1;

@@ -7,7 +7,7 @@
 //!
 //! * [`bytes`]: values and WKB, read under [`Rules`] of several strictness, as MySQL's functions have them
 //! * [`text`]: Well-Known Text
-//! * [`geojson`]: GeoJSON (RFC 7946)
+//! * [`mod@geojson`], the form of RFC 7946
 //! * [`systems`]: what an SRID says of coordinates
 //! * [`validity`]: whether a geometry is valid in the sense of the OpenGIS specification
 //!
