@@ -115,6 +115,8 @@ fn type_name(ty: &SqlType) -> &'static str {
         TypeKind::Enum => "ENUM",
         TypeKind::Set => "SET",
         TypeKind::Json => "JSON",
+        TypeKind::Geometry(kind) => kind.name(),
+        TypeKind::Vector => "VECTOR",
     }
 }
 

@@ -37,6 +37,20 @@ const PROMISED: &[&str] = &[
      json_set json_insert json_replace json_remove json_merge_patch json_merge_preserve \
      json_array_append json_array_insert json_pretty json_storage_size json_storage_free \
      json_schema_valid json_schema_validation_report",
+    // Geometries and vectors
+    "st_geomfromtext st_geometryfromtext st_pointfromtext st_linefromtext st_linestringfromtext \
+     st_polyfromtext st_polygonfromtext st_mpointfromtext st_multipointfromtext st_mlinefromtext \
+     st_multilinestringfromtext st_mpolyfromtext st_multipolygonfromtext st_geomcollfromtext \
+     st_geometrycollectionfromtext st_geomfromwkb st_geometryfromwkb st_pointfromwkb st_linefromwkb \
+     st_linestringfromwkb st_polyfromwkb st_polygonfromwkb st_mpointfromwkb st_multipointfromwkb \
+     st_mlinefromwkb st_multilinestringfromwkb st_mpolyfromwkb st_multipolygonfromwkb st_geomcollfromwkb \
+     st_geometrycollectionfromwkb st_geomcollfromtxt st_geomfromgeojson point linestring polygon \
+     multipoint multilinestring multipolygon geometrycollection geomcollection st_astext st_aswkt \
+     st_aswkb st_asbinary st_asgeojson st_x st_y st_latitude st_longitude st_srid st_geometrytype \
+     st_dimension st_isempty st_isvalid st_numpoints st_pointn st_startpoint st_endpoint st_isclosed \
+     st_numgeometries st_geometryn st_exteriorring st_interiorringn st_numinteriorrings \
+     st_numinteriorring st_swapxy",
+    "to_vector string_to_vector from_vector vector_to_string vector_dim",
     // Information, and user variables
     "version database schema user current_role current_user session_user system_user connection_id \
      ps_current_thread_id get_lock release_lock release_all_locks is_free_lock is_used_lock last_insert_id row_count found_rows benchmark sleep any_value name_const icu_version \
@@ -88,6 +102,13 @@ fn every_name_is_documented() {
         "char of four bytes",
         "convert exactly",
         "cast as array",
+        "cast as point",
+        "cast as linestring",
+        "cast as polygon",
+        "cast as multipoint",
+        "cast as multilinestring",
+        "cast as multipolygon",
+        "cast as geometrycollection",
     ];
     let scalars = scalar::all().flat_map(|function| function.names());
     let aggregates = aggregate::FUNCTIONS

@@ -156,6 +156,8 @@ fn is_key_type(column: &crate::catalog::ColumnSource) -> bool {
             | TypeKind::MediumText
             | TypeKind::LongText
             | TypeKind::Json
+            | TypeKind::Geometry(_)
+            | TypeKind::Vector
     );
     const KEY_BYTES_MAX: u64 = 3072;
     !is_large && column.ty.declared_bytes(None) <= KEY_BYTES_MAX

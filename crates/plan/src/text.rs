@@ -517,11 +517,13 @@ fn cast_target(ty: &SqlType) -> String {
         TypeKind::Json => "json".to_owned(),
         TypeKind::Char if ty.is_binary_string() => format!("char({}) charset binary", ty.length),
         TypeKind::Char => format!("char({})", ty.length),
+        TypeKind::Geometry(kind) => kind.name().to_ascii_lowercase(),
         TypeKind::VarChar
         | TypeKind::TinyText
         | TypeKind::Text
         | TypeKind::MediumText
-        | TypeKind::LongText => {
+        | TypeKind::LongText
+        | TypeKind::Vector => {
             if ty.is_binary_string() {
                 "char charset binary".to_owned()
             } else {

@@ -43,7 +43,9 @@ impl SqlType {
             | TypeKind::Text
             | TypeKind::MediumText
             | TypeKind::LongText
-            | TypeKind::Json => text + 2,
+            | TypeKind::Json
+            | TypeKind::Geometry(_)
+            | TypeKind::Vector => text + 2,
         }
     }
 }

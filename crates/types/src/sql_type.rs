@@ -9,6 +9,8 @@ use std::sync::Arc;
 use arrow_schema::DataType;
 
 use crate::collation::CollationId;
+use crate::geometry::GeometryKind;
+use crate::vector;
 
 /// The largest precision that fits in an [`PhysicalType::Decimal128`].
 pub(crate) const DECIMAL128_PRECISION_MAX: u8 = 38;
@@ -72,6 +74,10 @@ pub enum TypeKind {
     Set,
     /// A JSON document, held as its normalised text.
     Json,
+    /// GEOMETRY or one of its subtypes: bytes of an SRID and Well-Known Binary.
+    Geometry(GeometryKind),
+    /// A list of at most `length / 4` single-precision numbers, as bytes.
+    Vector,
 }
 
 /// The Arrow array that carries values of a type.
@@ -132,6 +138,8 @@ pub struct SqlType {
     /// VARCHAR: the text of a date or time that a function returned for a string argument (ADDDATE('2024-01-31', 1));
     /// in a numeric context it is the number of that date, 20240201, and not 2024.
     pub temporal_text: bool,
+    /// The SRID that values of a geometry column have, if the column has one.
+    pub srid: Option<u32>,
     /// The members of an ENUM or SET, in order, also for the string that MIN() or MAX() of one returns; empty
     /// otherwise.
     pub members: Arc<[String]>,
@@ -151,6 +159,7 @@ impl SqlType {
             decimals,
             collation,
             temporal_text: false,
+            srid: None,
             members: Arc::clone(&NO_MEMBERS),
         }
     }
@@ -254,6 +263,18 @@ impl SqlType {
         Self::plain(TypeKind::Json, u32::MAX, 0, CollationId::UTF8MB4_BIN)
     }
 
+    /// GEOMETRY or one of its subtypes.
+    pub fn geometry(kind: GeometryKind) -> Self {
+        let kind = TypeKind::Geometry(kind);
+        Self::plain(kind, u32::MAX, 0, CollationId::BINARY)
+    }
+
+    /// VECTOR of at most `dimensions` elements.
+    pub fn vector(dimensions: u32) -> Self {
+        let bytes = dimensions.min(vector::DIMENSIONS_MAX) * vector::ELEMENT_BYTES as u32;
+        Self::plain(TypeKind::Vector, bytes, 0, CollationId::BINARY)
+    }
+
     /// BIT of `bits` bits.
     pub fn bit(bits: u32) -> Self {
         Self {
@@ -331,7 +352,9 @@ impl SqlType {
             | TypeKind::Text
             | TypeKind::MediumText
             | TypeKind::LongText
-            | TypeKind::Json => PhysicalType::Bytes,
+            | TypeKind::Json
+            | TypeKind::Geometry(_)
+            | TypeKind::Vector => PhysicalType::Bytes,
         }
     }
 
@@ -387,16 +410,32 @@ impl SqlType {
         )
     }
 
-    /// Whether it is CHAR, VARCHAR, one of the TEXT kinds or their binary twins; not ENUM, SET or JSON.
+    /// Whether it is a geometry type.
+    pub fn is_geometry(&self) -> bool {
+        matches!(self.kind, TypeKind::Geometry(_))
+    }
+
+    /// Whether its values are bytes of a structure: a geometry or VECTOR type.
+    pub fn is_structured_bytes(&self) -> bool {
+        self.is_geometry() || self.kind == TypeKind::Vector
+    }
+
+    /// Whether it is CHAR, VARCHAR, one of the TEXT kinds or their binary twins, or a type whose values are bytes, as a
+    /// BLOB's are: geometry and VECTOR; not ENUM, SET or JSON.
     pub fn is_string(&self) -> bool {
         matches!(self.kind, TypeKind::Char | TypeKind::VarChar) || self.is_blob()
     }
 
-    /// Whether it is one of the TEXT kinds or their binary twins, TINYTEXT to LONGBLOB.
+    /// Whether it is one of the TEXT kinds or their binary twins, TINYTEXT to LONGBLOB, or a geometry or VECTOR type.
     pub fn is_blob(&self) -> bool {
         matches!(
             self.kind,
-            TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
+            TypeKind::TinyText
+                | TypeKind::Text
+                | TypeKind::MediumText
+                | TypeKind::LongText
+                | TypeKind::Geometry(_)
+                | TypeKind::Vector
         )
     }
 

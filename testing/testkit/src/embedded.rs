@@ -187,7 +187,7 @@ pub struct EmbeddedSession {
 }
 
 /// Errors of columns and keys that MEMORY cannot store: BLOB and TEXT, generated columns, keys over expressions.
-const NOT_IN_MEMORY: [u16; 3] = [1163, 1478, 3106];
+const NOT_IN_MEMORY: [u16; 4] = [1163, 1178, 1478, 3106];
 
 fn pattern(of: &str) -> Regex {
     Regex::new(of).expect("the pattern is right")

@@ -11,7 +11,7 @@ use mayfly_plan::ColumnStatistics;
 use mayfly_plan::statistics::Sampler;
 use mayfly_storage::{ColumnId, Table};
 use mayfly_types::json::Json;
-use mayfly_types::{Result, SqlType, TypeKind};
+use mayfly_types::{GeometryKind, Result, SqlType, TypeKind};
 use parking_lot::Mutex;
 
 use super::histogram::Histogram;
@@ -20,6 +20,8 @@ use super::histogram::Histogram;
 const SAMPLE_ROWS: usize = 16_384;
 /// Rows of a sample where values may be long.
 const SAMPLE_LONG_ROWS: usize = 1024;
+/// The most bytes of a VECTOR that is not long.
+const SHORT_VECTOR_BYTES: u32 = 255;
 /// The bytes of a sample's strings, which no limit counts.
 const SAMPLE_BYTES: u64 = 256 << 10;
 /// Rows per piece of the table: where strings have more bytes than their share, the first rows of each piece are
@@ -127,7 +129,12 @@ fn sampled(
     ty: &SqlType,
     rows: u64,
 ) -> Result<Option<ColumnStatistics>> {
-    let wanted = if ty.is_blob() || ty.kind == TypeKind::Json {
+    let has_long_values = match ty.kind {
+        TypeKind::Geometry(GeometryKind::Point) => false,
+        TypeKind::Vector => ty.length > SHORT_VECTOR_BYTES,
+        kind => ty.is_blob() || kind == TypeKind::Json,
+    };
+    let wanted = if has_long_values {
         SAMPLE_LONG_ROWS
     } else {
         SAMPLE_ROWS

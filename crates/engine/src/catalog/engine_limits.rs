@@ -19,6 +19,9 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
         .map(|part| &table.columns[part.stored_column()])
         .find(|column| column.nullable);
     Err(match (table.engine, nullable_key) {
+        (Engine::Memory, _) if any(|it| it.ty.is_geometry()) => {
+            codes::ER_CHECK_NOT_IMPLEMENTED.with(&[&"GEOMETRY"])
+        }
         (Engine::Memory, _) if any(|it| it.ty.is_blob() || it.ty.kind == TypeKind::Json) => {
             codes::ER_TABLE_CANT_HANDLE_BLOB.error()
         }

@@ -46,7 +46,7 @@ pub(crate) struct HistogramSettings {
 /// MySQL's name of a type in a histogram; `None` for a type without histograms.
 pub(crate) fn data_type(ty: &SqlType) -> Option<&'static str> {
     Some(match ty.kind {
-        TypeKind::Json => return None,
+        TypeKind::Json | TypeKind::Geometry(_) => return None,
         TypeKind::Enum => "enum",
         TypeKind::Set => "set",
         TypeKind::Date => "date",

@@ -36,6 +36,11 @@ pub(crate) fn selected_type(column: &OutputColumn, is_union: bool) -> SqlType {
         {
             SqlType::text(TypeKind::LongText, ty.collation)
         }
+        // A computed geometry may be in any SRID.
+        _ if ty.is_structured_bytes() => SqlType {
+            srid: ty.srid.filter(|_| !is_computed),
+            ..ty.clone()
+        },
         _ if ty.is_blob() => SqlType::text(ty.kind, ty.collation),
         // A value computed from an ENUM or SET is its text.
         TypeKind::Enum | TypeKind::Set if is_computed && !is_member => {

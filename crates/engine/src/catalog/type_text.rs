@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use mayfly_syntax::printer::quoted_string;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
-use mayfly_types::{CollationId, SqlType, TypeKind};
+use mayfly_types::{CollationId, GeometryKind, SqlType, TypeKind, vector};
 
 use crate::names::word_if;
 
@@ -31,6 +31,10 @@ pub(crate) fn column_type(ty: &SqlType) -> String {
         }
         TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp if ty.decimals > 0 => {
             text += &format!("({})", ty.decimals);
+        }
+        TypeKind::Vector => {
+            let dimensions = ty.length as usize / vector::ELEMENT_BYTES;
+            text += &format!("({dimensions})");
         }
         TypeKind::Enum | TypeKind::Set => {
             let members = ty.members.iter().map(|member| quoted_string(member));
@@ -78,6 +82,21 @@ pub(crate) fn data_type(ty: &SqlType) -> &'static str {
         TypeKind::Enum => "enum",
         TypeKind::Set => "set",
         TypeKind::Json => "json",
+        TypeKind::Vector => "vector",
+        TypeKind::Geometry(kind) => geometry_name(kind),
+    }
+}
+
+fn geometry_name(kind: GeometryKind) -> &'static str {
+    match kind {
+        GeometryKind::Any => "geometry",
+        GeometryKind::Point => "point",
+        GeometryKind::LineString => "linestring",
+        GeometryKind::Polygon => "polygon",
+        GeometryKind::MultiPoint => "multipoint",
+        GeometryKind::MultiLineString => "multilinestring",
+        GeometryKind::MultiPolygon => "multipolygon",
+        GeometryKind::Collection => "geomcollection",
     }
 }
 

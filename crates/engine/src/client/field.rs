@@ -28,6 +28,7 @@ pub enum FieldType {
     DateTime = 12,
     Year = 13,
     Bit = 16,
+    Vector = 242,
     Json = 245,
     NewDecimal = 246,
     Enum = 247,
@@ -38,6 +39,7 @@ pub enum FieldType {
     Blob = 252,
     VarString = 253,
     String = 254,
+    Geometry = 255,
 }
 
 /// Flags of a column, as a bit set.
@@ -150,8 +152,11 @@ impl FieldDefinition {
             | TypeKind::LongText
             | TypeKind::Enum
             | TypeKind::Set
+            | TypeKind::Geometry(_)
+            | TypeKind::Vector
             | TypeKind::Json => {
                 let field = match column.client_type {
+                    _ if ty.is_structured_bytes() => string(ty, shown, flags, results),
                     ClientType::Choice(kind) => {
                         let choice = SqlType { kind, ..ty.clone() };
                         let mut field = string(&choice, shown, flags, results);
@@ -320,6 +325,7 @@ fn string(
         TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText
     );
     let is_json = ty.kind == TypeKind::Json;
+    let is_structured = ty.is_structured_bytes();
     let of_table = shown == Shown::Table;
     let is_kept = shown != Shown::Expression;
     // Clients see a JSON column as a binary one.
@@ -329,12 +335,15 @@ fn string(
         ty.collation
     };
     flags.set(FieldFlags::BINARY, is_json || is_by_bytes(ty.collation));
-    flags.set(FieldFlags::BLOB, (is_text || is_json) && is_kept);
+    let has_blob = is_text || is_json || is_structured;
+    flags.set(FieldFlags::BLOB, has_blob && is_kept);
     flags.set(FieldFlags::ENUM, ty.kind == TypeKind::Enum && is_kept);
     flags.set(FieldFlags::SET, ty.kind == TypeKind::Set && is_kept);
     let own_bytes = u64::from(own.charset().max_length());
     let field_type = match ty.kind {
         TypeKind::Json => FieldType::Json,
+        TypeKind::Geometry(_) => FieldType::Geometry,
+        TypeKind::Vector => FieldType::Vector,
         TypeKind::VarChar => FieldType::VarString,
         TypeKind::LongText if shown == Shown::Expression => {
             if u64::from(ty.length) * own_bytes <= MEDIUM_BYTES_MAX {
@@ -375,6 +384,8 @@ fn string(
         field_type,
         flags,
         decimals: match shown {
+            _ if ty.is_geometry() => 0,
+            _ if ty.kind == TypeKind::Vector => NOT_FIXED,
             Shown::Expression => NOT_FIXED,
             _ => 0,
         },

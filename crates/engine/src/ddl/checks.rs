@@ -132,6 +132,7 @@ pub(super) fn check(context: &StatementContext<'_>, table: &TableDefinition) -> 
     for column in &table.columns {
         if let Some(generated) = &column.generated {
             GENERATED.check(&column.name, &generated.expression)?;
+            refuse_vectors(table, &generated.expression, "GENERATED COLUMN")?;
         }
         if let ColumnDefault::Expression { expression, .. } = &column.default {
             DEFAULT.check(&column.name, expression)?;
@@ -145,6 +146,7 @@ pub(super) fn check(context: &StatementContext<'_>, table: &TableDefinition) -> 
         check_references(table, position, column)?;
     }
     for check in &table.checks {
+        refuse_vectors(table, &check.expression, "CHECK CONSTRAINT")?;
         if names(table, &check.expression).any(|named| table.columns[named].auto_increment) {
             let refers = codes::ER_CHECK_CONSTRAINT_REFERS_AUTO_INCREMENT_COLUMN;
             return Err(refers.with(&[&check.name]));
@@ -187,6 +189,16 @@ fn check_references(
         }
     }
     Ok(())
+}
+
+/// 3064: an expression of a CHECK or generated column names a VECTOR column.
+fn refuse_vectors(table: &TableDefinition, expression: &Expr, place: &str) -> Result<()> {
+    let columns = names(table, expression).map(|named| &table.columns[named]);
+    let mut vectors = columns.filter(|column| column.ty.kind == TypeKind::Vector);
+    match vectors.next() {
+        Some(column) => Err(codes::ER_INCORRECT_TYPE.with(&[&column.name, &place])),
+        None => Ok(()),
+    }
 }
 
 /// The positions of the columns in an expression.

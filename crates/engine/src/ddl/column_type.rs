@@ -6,8 +6,11 @@ use std::collections::HashSet;
 use mayfly_syntax::ast::{ColumnType, TypeKind as Written};
 use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
+use mayfly_types::geometry::systems;
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX, DECIMALS_NOT_FIXED};
-use mayfly_types::{CollationId, Diagnostics, Error, Level, Result, SqlType, TypeKind};
+use mayfly_types::{
+    CollationId, Diagnostics, Error, GeometryKind, Level, Result, SqlType, TypeKind, vector,
+};
 
 use crate::character_sets;
 use crate::error::refuse;
@@ -166,18 +169,15 @@ pub(crate) fn resolve(
         Written::Enum => members(column, TypeKind::Enum, written, collation, types)?,
         Written::Set => members(column, TypeKind::Set, written, collation, types)?,
         Written::Json => SqlType::json(),
-        Written::Geometry
-        | Written::Point
-        | Written::LineString
-        | Written::Polygon
-        | Written::MultiPoint
-        | Written::MultiLineString
-        | Written::MultiPolygon
-        | Written::GeometryCollection
-        | Written::Vector => {
-            let kind = format!("{:?}", written.kind).to_uppercase();
-            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&kind]));
-        }
+        Written::Geometry => SqlType::geometry(GeometryKind::Any),
+        Written::Point => SqlType::geometry(GeometryKind::Point),
+        Written::LineString => SqlType::geometry(GeometryKind::LineString),
+        Written::Polygon => SqlType::geometry(GeometryKind::Polygon),
+        Written::MultiPoint => SqlType::geometry(GeometryKind::MultiPoint),
+        Written::MultiLineString => SqlType::geometry(GeometryKind::MultiLineString),
+        Written::MultiPolygon => SqlType::geometry(GeometryKind::MultiPolygon),
+        Written::GeometryCollection => SqlType::geometry(GeometryKind::Collection),
+        Written::Vector => vector_type(column, written)?,
     };
     let has_collation = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
     let shown = is_explicit && has_collation && ty.collation != CollationId::BINARY;
@@ -363,6 +363,39 @@ fn text_of_bytes(bytes: u64, collation: CollationId) -> SqlType {
         _ => TypeKind::LongText,
     };
     SqlType::text(kind, collation)
+}
+
+/// The SRID that a column's attribute names.
+pub(crate) fn srid(ty: &SqlType, written: u64) -> Result<u32> {
+    let srid = u32::try_from(written)
+        .map_err(|_| codes::ER_DATA_OUT_OF_RANGE.with(&[&"SRID", &"SRID"]))?;
+    refuse(!ty.is_geometry(), || {
+        codes::ER_WRONG_USAGE.with(&[&"SRID", &"non-geometry column"])
+    })?;
+    refuse(systems::system(srid).is_none(), || {
+        codes::ER_SRS_NOT_FOUND.with(&[&srid])
+    })?;
+    Ok(srid)
+}
+
+fn vector_type(column: &str, written: &ColumnType) -> Result<SqlType> {
+    let default = u64::from(vector::DIMENSIONS_DEFAULT);
+    let dimensions = written.length.unwrap_or(default);
+    let bytes = |dimensions: u64| dimensions * vector::ELEMENT_BYTES as u64;
+    match u32::try_from(dimensions) {
+        Ok(dimensions) if dimensions <= vector::DIMENSIONS_MAX => Ok(SqlType::vector(dimensions)),
+        _ => {
+            let most = u64::from(vector::DIMENSIONS_MAX);
+            let exceeds = codes::ER_EXCEEDS_VECTOR_MAX_DIMENSIONS;
+            Err(exceeds.with(&[
+                &bytes(dimensions),
+                &dimensions,
+                &bytes(most),
+                &most,
+                &column,
+            ]))
+        }
+    }
 }
 
 fn fraction(column: &str, written: &ColumnType) -> Result<u8> {

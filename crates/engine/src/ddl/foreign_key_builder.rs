@@ -6,7 +6,7 @@ use mayfly_types::error::codes;
 
 use crate::catalog::definition::{ForeignKeyDefinition, KeyDefinition, KeyPart};
 use crate::ddl::create::{Builder, generated_name};
-use crate::ddl::foreign_key_checks;
+use crate::ddl::{foreign_key_checks, structured_keys};
 use crate::names::{check_name, same_name};
 
 impl Builder<'_> {
@@ -47,6 +47,8 @@ impl Builder<'_> {
             if positions.contains(&position) {
                 return Err(codes::ER_DUP_FIELDNAME.with(&[name]));
             }
+            let (column, parts) = (&self.table.columns[position], foreign.columns.len());
+            structured_keys::check(KeyKind::Plain, parts, column, None, false)?;
             positions.push(position);
         }
         let known = self.table.foreign_keys.iter();

@@ -11,3 +11,4 @@ pub(crate) mod load;
 pub(crate) mod partitioning;
 pub(crate) mod primary_keys;
 mod registered;
+mod structured_keys;

@@ -95,7 +95,9 @@ pub(crate) fn fixed_width(ty: &SqlType) -> Option<usize> {
         | TypeKind::Text
         | TypeKind::MediumText
         | TypeKind::LongText
-        | TypeKind::Json => None,
+        | TypeKind::Json
+        | TypeKind::Geometry(_)
+        | TypeKind::Vector => None,
         _ => Some(characters),
     }
 }

@@ -236,7 +236,7 @@ impl<'a> Column<'a> {
             "select,insert,update,references",
             self.comment,
             escaped_quotes(self.generation),
-            Value::Null,
+            ty.srid.map_or(Value::Null, |srid| Value::UInt(srid.into())),
         ]
     }
 }
@@ -248,9 +248,11 @@ fn lengths(ty: &SqlType) -> (Value, Value) {
         TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => {
             (Value::Int(length), Value::Int(length * bytes_max))
         }
-        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
-            (Value::Int(length), Value::Int(length))
-        }
+        TypeKind::TinyText
+        | TypeKind::Text
+        | TypeKind::MediumText
+        | TypeKind::LongText
+        | TypeKind::Vector => (Value::Int(length), Value::Int(length)),
         _ => (Value::Null, Value::Null),
     }
 }

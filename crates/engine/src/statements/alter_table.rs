@@ -388,6 +388,9 @@ fn copy_rows(
         let mut sink = sink.replacing_table(by_copy);
         while let Some(batch) = reading.next_batch(sink.context)? {
             let count = batch.row_count();
+            if count > 0 && constants.iter().any(|column| column.ty.is_geometry()) {
+                return Err(codes::ER_INVALID_USE_OF_NULL.error());
+            }
             let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
             for (column, position) in columns.iter_mut().zip(&positions) {
                 let old = sources[*position].and_then(|source| old.columns.get(source));
@@ -482,7 +485,7 @@ fn as_alter_says(
     null_of: impl Fn(&str) -> Option<usize>,
     is_cut: impl Fn(&str) -> bool,
 ) -> Error {
-    if error.is(&codes::ER_BAD_NULL_ERROR) {
+    if error.is(&codes::ER_BAD_NULL_ERROR) || error.is(&codes::ER_BAD_NULL_ERROR_NOT_IGNORED) {
         let column = error.message().split('\'').nth(1).unwrap_or("");
         return match null_of(column) {
             Some(row) if by_copy => {

@@ -201,6 +201,10 @@ impl<'t> RowRules<'t> {
 
     /// The value of a NOT NULL column in place of NULL: 1048 in strict mode, or if `is_error`.
     fn in_place_of_null(&self, column: &ColumnDefinition, is_error: bool) -> Result<Value> {
+        if column.ty.is_geometry() {
+            // No geometry stands for a missing one.
+            return Err(codes::ER_BAD_NULL_ERROR_NOT_IGNORED.with(&[&column.name]));
+        }
         let is_error = is_error || self.storing.is_strict();
         let error = codes::ER_BAD_NULL_ERROR.with(&[&column.name]);
         self.warn_if(self.ignore || !is_error, error)?;
@@ -250,7 +254,7 @@ impl<'t> RowRules<'t> {
             Some(view) => view.no_default(),
             None => codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]),
         };
-        let is_error = self.storing.is_strict() && !self.ignore;
+        let is_error = self.storing.is_strict() && !self.ignore || column.ty.is_geometry();
         self.warn_if(!is_error, error)?;
         Ok(implicit_default(&column.ty))
     }

@@ -29,7 +29,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("gtid_purged", text(""), "Accepted for compatibility.").without_effect();
     global("have_compress", text("YES"), "Whether COMPRESS() works.").read_only();
     global("have_dynamic_loading", text("NO"), "Whether plugins can be loaded.").read_only();
-    global("have_geometry", text("NO"), "Whether spatial types are stored.").read_only();
+    global("have_geometry", text("YES"), "Whether spatial types are stored.").read_only();
     global("have_profiling", text("YES"), "Whether SHOW PROFILE works.").read_only();
     global("have_query_cache", text("NO"), "Whether there is a query cache.").read_only();
     global("have_rtree_keys", text("NO"), "Whether there are spatial keys.").read_only();

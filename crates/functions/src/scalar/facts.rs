@@ -56,6 +56,8 @@ pub enum Fact {
     SetsVariable,
     /// Converts a constant to the temporal type of the column that it is compared with.
     ComparedConstant,
+    /// Its arguments are geometries: error 1367 for one of another type.
+    CollectsGeometries,
     /// LIKE.
     Like,
     /// MEMBER OF(): its first argument is an element of the second, a document.

@@ -4,12 +4,14 @@ pub(crate) mod control_flow;
 pub(crate) mod dates;
 mod facts;
 mod function;
+mod geometry;
 pub(crate) mod information;
 pub(crate) mod json;
 pub(crate) mod numbers;
 pub(crate) mod operators;
 pub(crate) mod regexp;
 pub(crate) mod strings;
+mod vectors;
 mod xml;
 
 use std::collections::HashMap;
@@ -26,12 +28,14 @@ pub use self::function::{
 const FAMILIES: &[&[&[ScalarFunction]]] = &[
     control_flow::FUNCTIONS,
     dates::FUNCTIONS,
+    geometry::FUNCTIONS,
     information::FUNCTIONS,
     json::FUNCTIONS,
     numbers::FUNCTIONS,
     operators::FUNCTIONS,
     regexp::FUNCTIONS,
     strings::FUNCTIONS,
+    &[vectors::FUNCTIONS],
     &[xml::FUNCTIONS],
 ];
 

@@ -72,7 +72,7 @@ fn column_type(ty: &SqlType) -> Option<SqlType> {
             };
             Some(integer_type(ty, kind))
         }
-        _ if !ty.is_string() => Some(ty.clone()),
+        _ if !ty.is_string() || ty.is_structured_bytes() => Some(ty.clone()),
         _ => Some(string_column(ty)),
     }
 }

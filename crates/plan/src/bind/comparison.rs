@@ -11,6 +11,7 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlMode, SqlType, TypeKind
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
 use super::numbers::choice_as_number;
+use super::structured::check_comparison;
 use super::types::{cast, is_date, string_of, with_collation};
 use crate::bind::literal;
 use crate::catalog::{Catalog, ParameterPlace};
@@ -28,6 +29,7 @@ pub(crate) fn unify_for_comparison(
             catalog.parameter_meets(index, &other.ty, ParameterPlace::Comparison);
         }
     }
+    check_comparison(&left.ty, &right.ty, operation)?;
     let left = constant_beside(catalog, left, &right.ty);
     let right = constant_beside(catalog, right, &left.ty);
     let left = year_beside(left, &right);

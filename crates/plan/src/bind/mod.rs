@@ -32,6 +32,7 @@ mod scalar;
 mod scalar_names;
 mod scope;
 mod select;
+mod structured;
 mod types;
 mod variables;
 mod view_target;

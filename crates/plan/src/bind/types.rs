@@ -193,7 +193,8 @@ fn choice_kind(
                 matches!(unconverted(result).kind, ExpressionKind::Parameter(_))
             };
             let texts = results.iter().zip(reported);
-            let texts = texts.filter(|(result, _)| result.ty.is_blob() && !is_given(result));
+            let is_text = |ty: &SqlType| ty.is_blob() && !ty.is_structured_bytes();
+            let texts = texts.filter(|(result, _)| is_text(&result.ty) && !is_given(result));
             let columns = texts.map(|(result, reported)| match *reported {
                 ClientType::Plain => Some(&result.ty),
                 ClientType::Choice(kind) if kind != TypeKind::VarChar => Some(&result.ty),
@@ -704,6 +705,7 @@ pub(crate) fn choice_type(
         return Ok(ty);
     }
     let types = choices.iter().map(|choice| &choice.ty);
+    super::structured::check_choice(types.clone())?;
     let mut ty = match texts_of_bytes(choices, alternatives, operation)? {
         Some(collation) => {
             let types: Vec<_> = types

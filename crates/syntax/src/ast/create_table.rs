@@ -146,7 +146,9 @@ pub enum ColumnAttribute {
     References(References),
     /// `VISIBLE` or `INVISIBLE`.
     Visible(bool),
-    /// `COLUMN_FORMAT`, `STORAGE`, `ENGINE_ATTRIBUTE`, `SRID` and the like: name and value.
+    /// `SRID number`, of a geometry column.
+    Srid(u64),
+    /// `COLUMN_FORMAT`, `STORAGE`, `ENGINE_ATTRIBUTE` and the like: name and value.
     Other(String, String),
 }
 

@@ -209,6 +209,7 @@ impl Parser<'_> {
                 ColumnAttribute::UniqueKey
             }
             Kw::COMMENT => ColumnAttribute::Comment(self.string()?),
+            Kw::SRID => ColumnAttribute::Srid(self.unsigned()?),
             Kw::VISIBLE | Kw::INVISIBLE => ColumnAttribute::Visible(word == Kw::VISIBLE),
             Kw::ENGINE_ATTRIBUTE | Kw::SECONDARY_ENGINE_ATTRIBUTE => {
                 self.eat_equal();

@@ -284,7 +284,8 @@ impl Parser<'_> {
             | Kw::MULTIPOINT
             | Kw::MULTILINESTRING
             | Kw::MULTIPOLYGON
-            | Kw::GEOMETRYCOLLECTION => {
+            | Kw::GEOMETRYCOLLECTION
+            | Kw::GEOMCOLLECTION => {
                 let mut types = TYPES.iter();
                 let Some((_, kind, ..)) = types.find(|(name, ..)| *name == keyword) else {
                     return self.fail();

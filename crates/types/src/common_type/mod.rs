@@ -15,6 +15,7 @@ mod tests;
 use crate::collation::CollationId;
 use crate::convert::float_text::DOUBLE_WIDTH;
 use crate::decimal::decimal_of_numeric;
+use crate::geometry::GeometryKind;
 use crate::sql_type::{DECIMALS_NOT_FIXED, SqlType, TypeKind};
 
 /// Context of the alternatives, which decides the common type.
@@ -60,6 +61,7 @@ pub fn aggregate_types<'a>(
 fn beside_null(ty: SqlType, alternatives: Alternatives) -> SqlType {
     match ty.kind {
         TypeKind::Bit | TypeKind::Year => ty,
+        TypeKind::Geometry(_) => SqlType::geometry(GeometryKind::Any),
         TypeKind::Char | TypeKind::Decimal => common_type(&ty, &ty, alternatives),
         _ if ty.is_integer() || ty.is_blob() => common_type(&ty, &ty, alternatives),
         _ => ty,
@@ -94,7 +96,7 @@ pub fn text_length(ty: &SqlType) -> u32 {
         // Also of a literal, which may be written shorter than it is shown.
         TypeKind::Double if ty.decimals >= DECIMALS_NOT_FIXED => DOUBLE_WIDTH,
         TypeKind::Float | TypeKind::Double => fixed().max(ty.length),
-        TypeKind::Json => u32::MAX,
+        TypeKind::Json | TypeKind::Geometry(_) => u32::MAX,
         TypeKind::TinyInt => ty.without_display_width().length.max(ty.length),
         // Numbers of more digits than the display width are shown as a whole.
         _ if ty.zerofill => ty.without_display_width().length.max(ty.length),
@@ -116,6 +118,7 @@ pub fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
             SqlType::varchar(text_length(ty).saturating_mul(width), collation)
         }
         TypeKind::Char => SqlType::varchar(ty.length, collation),
+        _ if ty.is_structured_bytes() => SqlType::text(TypeKind::LongText, collation),
         // A string does not show that it was a numeric literal.
         _ if ty.is_string() => SqlType {
             collation,
@@ -172,6 +175,19 @@ pub fn common_type(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlT
     }
     if a.kind == TypeKind::Json && b.kind == TypeKind::Json {
         return SqlType::json();
+    }
+    match (a.kind, b.kind) {
+        (TypeKind::Geometry(first), TypeKind::Geometry(second)) => {
+            let is_kept = first == second && alternatives == Alternatives::SetOperation;
+            return SqlType::geometry(if is_kept { first } else { GeometryKind::Any });
+        }
+        (TypeKind::Vector, TypeKind::Vector) => {
+            return SqlType {
+                length: a.length.max(b.length),
+                ..a.clone()
+            };
+        }
+        _ => {}
     }
     common_string(a, b, alternatives)
 }
@@ -343,7 +359,7 @@ fn text_rank(ty: &SqlType) -> u8 {
         TypeKind::TinyText => 1,
         TypeKind::Text => 2,
         TypeKind::MediumText => 3,
-        TypeKind::LongText | TypeKind::Json => 4,
+        TypeKind::LongText | TypeKind::Json | TypeKind::Geometry(_) | TypeKind::Vector => 4,
         _ => 0,
     }
 }

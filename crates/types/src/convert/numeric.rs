@@ -157,8 +157,9 @@ pub(super) fn to_double(datum: Datum<'_>, from: &SqlType, context: &CastContext<
         },
         Datum::Bytes(bytes) => {
             let parsed = parse_double(bytes);
-            // The empty string is 0 without a warning here.
-            if parsed.consumed != bytes.len() || parsed.overflow {
+            // The empty string is 0 without a warning here, and so is a value that is no text.
+            let is_text = !from.is_structured_bytes();
+            if is_text && (parsed.consumed != bytes.len() || parsed.overflow) {
                 context.warn_truncated("DOUBLE", bytes);
             }
             parsed.value

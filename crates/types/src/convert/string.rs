@@ -9,6 +9,7 @@ use super::{CastContext, shown, shown_bytes};
 use crate::charset::{Charset, utf8};
 use crate::common_type::text_length;
 use crate::error::{Error, codes};
+use crate::geometry::{self, geojson};
 use crate::json::{self, TypeTag};
 use crate::sql_type::{DECIMAL_PRECISION_MAX, SqlType, TypeKind};
 
@@ -143,6 +144,16 @@ pub(super) fn append_json(
         (TypeKind::Json, Datum::Bytes(bytes)) => out.extend_from_slice(bytes),
         (TypeKind::Boolean, Datum::Int(value)) => {
             out.extend_from_slice(if value != 0 { b"true" } else { b"false" });
+        }
+        (TypeKind::Geometry(_), Datum::Bytes(value)) => {
+            let read = geometry::bytes::read(value, geometry::bytes::Rules::STRUCTURE);
+            let (srid, shape) =
+                read.map_err(|_| codes::ER_GIS_INVALID_DATA.with(&[&"cast_as_json"]))?;
+            let format = geojson::Format {
+                system: geojson::SystemName::Always,
+                ..geojson::Format::default()
+            };
+            geojson::to_json(srid, &shape, format).append_to(out);
         }
         (_, Datum::Bytes(bytes)) if from.is_binary_string() => {
             // A binary value has no characters; documents hold it as base64, with its type number of the protocol.

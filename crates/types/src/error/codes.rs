@@ -164,6 +164,7 @@ codes! {
     ER_ILLEGAL_REFERENCE = (1247, "42S22", "Reference '{}' not supported ({})");
     ER_DERIVED_MUST_HAVE_ALIAS = (1248, "42000", "Every derived table must have its own alias");
     ER_TABLENAME_NOT_ALLOWED_HERE = (1250, "42000", "Table '{}' from one of the SELECTs cannot be used in {}");
+    ER_SPATIAL_CANT_HAVE_NULL = (1252, "42000", "All parts of a SPATIAL index must be NOT NULL");
     ER_COLLATION_CHARSET_MISMATCH = (1253, "42000", "COLLATION '{}' is not valid for CHARACTER SET '{}'");
     ER_TOO_BIG_FOR_UNCOMPRESS = (1256, "HY000", "Uncompressed data size too large; the maximum size is {} (probably, length of uncompressed data was corrupted)");
     ER_ZLIB_Z_DATA_ERROR = (1259, "HY000", "ZLIB: Input data corrupted");
@@ -235,6 +236,7 @@ codes! {
     ER_CANT_CREATE_USER_WITH_GRANT = (1410, "42000", "You are not allowed to create a user with GRANT");
     ER_WRONG_VALUE_FOR_TYPE = (1411, "HY000", "Incorrect {} value: '{}' for function {}");
     ER_TABLE_DEF_CHANGED = (1412, "HY000", "Table definition has changed, please retry transaction");
+    ER_CANT_CREATE_GEOMETRY_OBJECT = (1416, "22003", "Cannot get geometry object from data you send to the GEOMETRY field");
     ER_STMT_HAS_NO_OPEN_CURSOR = (1421, "HY000", "The statement ({}) has no open cursor.");
     ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG = (1422, "HY000", "Explicit or implicit commit is not allowed in stored function or trigger.");
     ER_NO_DEFAULT_FOR_VIEW_FIELD = (1423, "HY000", "Field of view '{}.{}' underlying table doesn't have a default value");
@@ -318,6 +320,8 @@ codes! {
     ER_AGGREGATE_ORDER_FOR_UNION = (3028, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT");
     ER_AGGREGATE_ORDER_NON_AGG_QUERY = (3029, "HY000", "Expression #{} of ORDER BY contains aggregate function and applies to the result of a non-aggregated query");
     ER_SERVER_OFFLINE_MODE = (3032, "HY000", "The server is currently in offline mode");
+    ER_GIS_INVALID_DATA = (3037, "22023", "Invalid GIS data provided to function {}.");
+    ER_GIS_DATA_WRONG_ENDIANESS = (3055, "HY000", "Geometry byte string must be little endian.");
     ER_USER_LOCK_WRONG_NAME = (3057, "42000", "Incorrect user-level lock name '{}'. The name is empty, NULL, or can not be expressed in the current character-set.");
     ER_USER_LOCK_DEADLOCK = (3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.");
     ER_ILLEGAL_USER_VAR = (3061, "42000", "User variable name '{}' is illegal");
@@ -325,6 +329,10 @@ codes! {
     ER_INCORRECT_TYPE = (3064, "HY000", "Incorrect type for argument {} in function {}.");
     ER_FIELD_IN_ORDER_NOT_SELECT = (3065, "HY000", "Expression #{} of ORDER BY clause is not in SELECT list, references column '{}' which is not in SELECT list; this is incompatible with DISTINCT");
     ER_AGGREGATE_IN_ORDER_NOT_SELECT = (3066, "HY000", "Expression #{} of ORDER BY clause is not in SELECT list, contains aggregate function; this is incompatible with DISTINCT");
+    ER_INVALID_GEOJSON_MISSING_MEMBER = (3070, "HY000", "Invalid GeoJSON data provided to function {}: Missing required member '{}'");
+    ER_INVALID_GEOJSON_WRONG_TYPE = (3071, "HY000", "Invalid GeoJSON data provided to function {}: Member '{}' must be of type '{}'");
+    ER_INVALID_GEOJSON_UNSPECIFIED = (3072, "HY000", "Invalid GeoJSON data provided to function {}");
+    ER_DIMENSION_UNSUPPORTED = (3073, "HY000", "Unsupported number of coordinate dimensions in function {}: Found {}, expected {}");
     ER_WARN_DEPRECATED_SQLMODE = (3090, "HY000", "Changing sql mode '{}' is deprecated. It will be removed in a future release.");
     ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED = (3102, "HY000", "Expression of generated column '{}' contains a disallowed function.");
     ER_WRONG_FK_OPTION_FOR_GENERATED_COLUMN = (3104, "HY000", "Cannot define foreign key with {} clause on a generated column.");
@@ -360,9 +368,20 @@ codes! {
     ER_UNSUPPORTED_INDEX_ALGORITHM = (3502, "HY000", "This storage engine does not support the {} index algorithm, storage engine default was used instead.");
     ER_INVALID_BITWISE_OPERANDS_SIZE = (3513, "HY000", "Binary operands of bitwise operators must be of equal length");
     ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = (3514, "HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function");
+    ER_GEOMETRY_UNEXPECTED_TYPE = (3516, "22S01", "{} value is a geometry of unexpected type {} in {}.");
+    ER_WARN_SRS_NOT_FOUND = (3519, "01000", "There's no spatial reference system with SRID {}.");
     ER_PK_INDEX_CANT_BE_INVISIBLE = (3522, "HY000", "A primary key index cannot be invisible");
     ER_UNKNOWN_AUTHID = (3523, "HY000", "Unknown authorization ID {}");
     ER_ROLE_NOT_GRANTED = (3530, "HY000", "{} is not granted to {}");
+    ER_SRS_NOT_FOUND = (3548, "SR001", "There's no spatial reference system with SRID {}.");
+    ER_INVALID_OPTION_KEY = (3558, "22023", "Invalid option key '{}' in function {}.");
+    ER_INVALID_OPTION_VALUE = (3559, "22023", "Invalid value '{}' for option '{}' in function '{}'.");
+    ER_INVALID_OPTION_KEY_VALUE_PAIR = (3560, "22023", "The string '{}' is not a valid key = value pair in function {}.");
+    ER_INVALID_OPTION_START_CHARACTER = (3561, "22023", "The options argument in function {} starts with the invalid character '{}'.");
+    ER_INVALID_OPTION_END_CHARACTER = (3562, "22023", "The options argument in function {} ends with the invalid character '{}'.");
+    ER_INVALID_OPTION_CHARACTERS = (3563, "22023", "The options argument in function {} contains the invalid character sequence '{}'.");
+    ER_DUPLICATE_OPTION_KEY = (3564, "22023", "Duplicate option key '{}' in funtion '{}'.");
+    ER_WARN_SRS_NOT_FOUND_AXIS_ORDER = (3565, "01000", "There's no spatial reference system with SRID {}. The axis order is unknown.");
     ER_UNRESOLVED_TABLE_LOCK = (3568, "HY000", "Unresolved table name `{}` in locking clause.");
     ER_LOCK_NOWAIT = (3572, "HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.");
     ER_CTE_RECURSIVE_REQUIRES_UNION = (3573, "HY000", "Recursive Common Table Expression '{}' should contain a UNION");
@@ -391,11 +410,16 @@ codes! {
     ER_WINDOW_EXPLAIN_JSON = (3598, "HY000", "To get information about window functions use EXPLAIN FORMAT=JSON");
     ER_FIELD_IN_GROUPING_NOT_GROUP_BY = (3602, "HY000", "Argument #{} of GROUPING function is not in GROUP BY");
     ER_VAR_DOES_NOT_EXIST = (3615, "HY000", "Variable {} does not exist in persisted config file");
+    ER_LONGITUDE_OUT_OF_RANGE = (3616, "22S02", "Longitude {} is out of range in function {}. It must be within ({}, {}].");
+    ER_LATITUDE_OUT_OF_RANGE = (3617, "22S03", "Latitude {} is out of range in function {}. It must be within [{}, {}].");
     ER_ILLEGAL_PRIVILEGE_LEVEL = (3619, "HY000", "Illegal privilege level specified for {}");
     ER_MANDATORY_ROLE = (3628, "HY000", "The role {} is a mandatory role and can't be revoked or dropped. The restriction can be lifted by excluding the role identifier from the global variable mandatory_roles.");
     ER_CTE_MAX_RECURSION_DEPTH = (3636, "HY000", "Recursive query aborted after {} iterations. Try increasing @@cte_max_recursion_depth to a larger value.");
     ER_NOT_HINT_UPDATABLE_VARIABLE = (3637, "HY000", "Variable '{}' cannot be set using SET_VAR hint.");
     ER_CREDENTIALS_CONTRADICT_TO_HISTORY = (3638, "HY000", "Cannot use these credentials for '{}@{}' because they contradict the password history policy");
+    ER_WRONG_SRID_FOR_COLUMN = (3643, "HY000", "The SRID of the geometry does not match the SRID of the column '{}'. The SRID of the geometry is {}, but the SRID of the column is {}. Consider changing the SRID of the geometry or the SRID property of the column.");
+    ER_INVALID_GEOJSON_CRS_NOT_TOP_LEVEL = (3672, "HY000", "Invalid GeoJSON data provided to function {}: Member 'crs' must be specified in the top level object.");
+    ER_BAD_NULL_ERROR_NOT_IGNORED = (3673, "23000", "Column '{}' cannot be null");
     ER_PARSE_ERROR_IN_DIGEST_FN = (3676, "HY000", "Could not parse argument to digest function: \"{}\".");
     ER_UNDISCLOSED_PARSE_ERROR_IN_DIGEST_FN = (3677, "HY000", "Could not parse argument to digest function.");
     ER_REGEXP_ILLEGAL_ARGUMENT = (3685, "HY000", "Illegal argument to a regular expression.");
@@ -413,7 +437,11 @@ codes! {
     ER_REGEXP_PATTERN_TOO_BIG = (3700, "HY000", "The regular expression pattern exceeds limits on size or complexity.");
     ER_DEPRECATED_UTF8_ALIAS = (3719, "HY000", "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a future release. Please consider using UTF8MB4 in order to be unambiguous.");
     ER_INVALID_DEFAULT_UTF8MB4_COLLATION = (3721, "HY000", "Invalid default collation {}: utf8mb4_0900_ai_ci or utf8mb4_general_ci expected");
+    ER_SRS_NOT_GEOGRAPHIC = (3726, "22S00", "Function {} is only defined for geographic spatial reference systems, but one of its arguments is in SRID {}, which is not geographic.");
+    ER_SPATIAL_UNIQUE_INDEX = (3728, "HY000", "Spatial indexes can't be primary or unique indexes.");
     ER_FK_CANNOT_DROP_PARENT = (3730, "HY000", "Cannot drop table '{}' referenced by a foreign key constraint '{}' on table '{}'.");
+    ER_GEOMETRY_PARAM_LONGITUDE_OUT_OF_RANGE = (3731, "22S02", "A parameter of function {} contains a geometry with longitude {}, which is out of range. It must be within ({}, {}].");
+    ER_GEOMETRY_PARAM_LATITUDE_OUT_OF_RANGE = (3732, "22S03", "A parameter of function {} contains a geometry with latitude {}, which is out of range. It must be within [{}, {}].");
     ER_FK_CANNOT_USE_VIRTUAL_COLUMN = (3733, "HY000", "Foreign key '{}' uses virtual column '{}' which is not supported.");
     ER_FK_NO_COLUMN_PARENT = (3734, "HY000", "Failed to add the foreign key constraint. Missing column '{}' for constraint '{}' in the referenced table '{}'");
     ER_TABLE_WITHOUT_PK = (3750, "HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.");
@@ -424,6 +452,7 @@ codes! {
     ER_FUNCTIONAL_INDEX_PRIMARY_KEY = (3756, "HY000", "The primary key cannot be a functional index");
     ER_FUNCTIONAL_INDEX_ON_LOB = (3757, "HY000", "Cannot create a functional index on an expression that returns a BLOB or TEXT. Please consider using CAST.");
     ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED = (3758, "HY000", "Expression of functional index '{}' contains a disallowed function.");
+    ER_SPATIAL_FUNCTIONAL_INDEX = (3760, "HY000", "Spatial functional index is not supported.");
     ER_FUNCTIONAL_INDEX_ON_FIELD = (3762, "HY000", "Functional index on a column is not supported. Consider using a regular index instead.");
     ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED = (3763, "HY000", "Expression of generated column '{}' contains a disallowed function: {}.");
     ER_DEPENDENT_BY_DEFAULT_GENERATED_VALUE = (3766, "HY000", "Column '{}' of table '{}' has a default value expression dependency and cannot be dropped or renamed.");
@@ -472,6 +501,8 @@ codes! {
     ER_ROLE_GRANTED_TO_ITSELF = (4027, "HY000", "User account {} is directly or indirectly granted to the role {}. The GRANT would create a loop");
     ER_TABLE_MUST_HAVE_VISIBLE_COLUMN = (4028, "HY000", "A table must have at least one visible column.");
     ER_CLIENT_INTERACTION_TIMEOUT = (4031, "HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.");
+    ER_INVALID_CAST = (4032, "22S01", "Invalid cast from {} to {}.");
+    ER_INVALID_CAST_POLYGON_RING_DIRECTION = (4033, "22S04", "Invalid cast from {} to {}. A polygon ring is in the wrong direction.");
     ER_GIPK_FAILED_COLUMN_EXISTS = (4108, "HY000", "Failed to generate invisible primary key. Column 'my_row_id' already exists.");
     ER_GIPK_FAILED_AUTOINC_COLUMN_EXISTS = (4109, "HY000", "Failed to generate invisible primary key. Auto-increment column already exists.");
     ER_USER_LOCK_OVERLONG_NAME = (4163, "42000", "User-level lock name '{}' should not exceed {} characters.");
@@ -480,6 +511,11 @@ codes! {
     ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED = (6009, "0A000", "EXPLAIN FOR CONNECTION does not support the INTO clause.");
     ER_WARN_DEPRECATED_NON_STANDARD_KEY = (6124, "HY000", "Foreign key '{}' refers to non-unique key or partial key. This is deprecated and will be removed in a future release.");
     ER_FK_NO_UNIQUE_INDEX_PARENT = (6125, "HY000", "Failed to add the foreign key constraint. Missing unique key for constraint '{}' in the referenced table '{}'");
+    ER_NON_SCALAR_USED_AS_KEY = (6134, "HY000", "Non-scalar (e.g., vector) column '{}' cannot be used as key.");
+    ER_INCOMPATIBLE_TYPE_AGG = (6135, "HY000", "Columns aggregated with incompatible types: '{}', '{}'.");
+    ER_DATA_INCOMPATIBLE_WITH_VECTOR = (6136, "HY000", "Value of type '{}, size: {}' cannot be converted to 'vector' type.");
+    ER_EXCEEDS_VECTOR_MAX_DIMENSIONS = (6137, "HY000", "Data size ({} Bytes, {} dimensions) exceeds VECTOR max ({} Bytes, {} dimensions) for column: '{}'");
+    ER_TO_VECTOR_CONVERSION = (6138, "HY000", "Data cannot be converted to a valid vector: '{}'");
     ER_EXPLAIN_ANALYZE_JSON_VERSION_NOT_SUPPORTED = (6412, "0A000", "EXPLAIN ANALYZE does not support FORMAT=JSON with explain_json_format_version=1.");
     ER_WINDOW_OUTER_REFERENCE = (6432, "HY000", "Outer reference {} in window's ORDER BY or PARTITION BY clause not allowed.");
 }

@@ -349,3 +349,43 @@ fn the_first_row_of_each_group_is_not_looked_for_group_by_group() {
     assert!(scanned <= 3 * 8000, "{scanned} rows");
     world.grows_with_its_rows(&mut session, 2000, sql);
 }
+
+#[test]
+fn geometries_and_vectors_take_the_work_of_their_bytes() {
+    const ROWS: u64 = 40_000;
+    let world = World::new(None);
+    let mut session = world.session();
+    session.must("CREATE TABLE t (id INT, p POINT, b VARBINARY(25), v VECTOR(6), w VARBINARY(24))");
+    session.must(&format!(
+        "INSERT INTO t WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {ROWS}) \
+         SELECT n, POINT(n MOD 8000, n MOD 7), CAST(POINT(n MOD 8000, n MOD 7) AS BINARY), NULL, NULL FROM r"
+    ));
+    session.must(
+        "UPDATE t SET v = STRING_TO_VECTOR(CONCAT('[', id MOD 8000, ',', id MOD 7, ',3,4,5,6]'))",
+    );
+    session.must("UPDATE t SET w = v");
+    let statements = [
+        "SELECT CONCAT(COUNT(*), ' ', SUM(n), ' ', SUM(m)) FROM (SELECT COUNT(*) n, MAX(id) m FROM t GROUP BY $) d",
+        "SELECT SUM(CRC32($)) FROM (SELECT DISTINCT $ FROM t) d",
+        "SELECT CONCAT(SUM(CRC32($)), ' ', SUM(id)) FROM (SELECT $, id FROM t ORDER BY $, id LIMIT 30000) d",
+        "SELECT SUM(a.id - b.id) FROM t a JOIN t b ON a.$ = b.$ WHERE a.id <= 2000",
+        "SELECT SUM(CRC32($)) FROM (SELECT $ FROM t UNION SELECT $ FROM t WHERE id < 9000) d",
+    ];
+    for limit in [u64::MAX, 1 << 20, 1 << 16, 1024] {
+        session.must(&format!("SET tmp_table_size = {limit}"));
+        for (sql, (column, bytes)) in statements
+            .iter()
+            .flat_map(|sql| [(sql, ("p", "b")), (sql, ("v", "w"))])
+        {
+            let (of_type, value) = world.measure(&mut session, &sql.replace('$', column));
+            let (of_bytes, expected) = world.measure(&mut session, &sql.replace('$', bytes));
+            assert_eq!(value, expected, "{sql} of {column} at {limit} bytes");
+            let is_close = |one: u64, other: u64| 2 * one <= 3 * other.max(100);
+            assert!(
+                is_close(of_type.points, of_bytes.points)
+                    && is_close(of_type.calls, of_bytes.calls),
+                "{of_type:?} beside {of_bytes:?} of bytes: {sql} of {column} at {limit} bytes"
+            );
+        }
+    }
+}

@@ -211,6 +211,9 @@ fn column_line(
     } else if column.ty.kind == TypeKind::Timestamp {
         line += " NULL";
     }
+    if let Some(srid) = column.ty.srid {
+        line += &format!(" /*!80003 SRID {srid} */");
+    }
     const INVISIBLE: &str = " /*!80023 INVISIBLE */";
     let is_generated = column.generated.is_some();
     line += word_if(column.invisible && is_generated, INVISIBLE);
@@ -243,7 +246,8 @@ fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String> {
     match &column.default {
         ColumnDefault::None | ColumnDefault::Null => {
             // TEXT and BLOB columns cannot have a literal default, so none is printed.
-            (column.nullable && !column.ty.is_blob()).then(|| "NULL".to_owned())
+            let is_shown = !column.ty.is_blob() || column.ty.is_structured_bytes();
+            (column.nullable && is_shown).then(|| "NULL".to_owned())
         }
         ColumnDefault::Value(_) => {
             let value = column.default_value(zone)?;

@@ -18,6 +18,7 @@ use crate::catalog::definition::{
 };
 use crate::ddl::column_type::DeclaredCollation;
 use crate::ddl::create::{Builder, check_key_count, is_null};
+use crate::ddl::structured_keys;
 use crate::error::refuse;
 use crate::names::{check_name, same_name};
 use crate::session::StatementContext;
@@ -465,6 +466,8 @@ impl Alteration<'_> {
                 column.nullable = false;
                 column.forget_null_default();
             }
+            let written = part.prefix;
+            structured_keys::check(key.kind, key.parts.len(), column, written, part.descending)?;
             let is_long = column.ty.is_blob();
             let prefix = part.prefix.filter(|prefix| {
                 column.ty.is_string() && (is_long || *prefix < u64::from(column.ty.length))

@@ -71,6 +71,7 @@ impl Builder<'_> {
         match ty.kind {
             _ if is_array => Ok(ty),
             TypeKind::Json => Err(codes::ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION.error()),
+            TypeKind::Geometry(_) => Err(codes::ER_SPATIAL_FUNCTIONAL_INDEX.error()),
             TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
                 Err(codes::ER_FUNCTIONAL_INDEX_ON_LOB.error())
             }

@@ -16,7 +16,7 @@ use crate::catalog::definition::{
 };
 use crate::catalog::{engine_limits, expression_text, fixed_literals, zoned_default};
 use crate::ddl::column_type::{self, DeclaredCollation};
-use crate::ddl::{checks, partitioning};
+use crate::ddl::{checks, partitioning, structured_keys};
 use crate::engines::Engine;
 use crate::error::{ensure, refuse};
 use crate::names::{check_name, same_name};
@@ -312,6 +312,9 @@ impl Builder<'_> {
                     });
                 }
                 ColumnAttribute::Visible(visible) => new.invisible = !visible,
+                ColumnAttribute::Srid(srid) => {
+                    new.ty.srid = Some(column_type::srid(&new.ty, *srid)?)
+                }
                 ColumnAttribute::Check(_)
                 | ColumnAttribute::References(_)
                 | ColumnAttribute::Other(..) => {}
@@ -564,11 +567,10 @@ impl Builder<'_> {
         };
         let missing = || codes::ER_KEY_COLUMN_DOES_NOT_EXIST.with(&[name]);
         let position = self.table.column_position(name).ok_or_else(missing)?;
-        let ty = &self.table.columns[position].ty;
+        let column = &self.table.columns[position];
+        let ty = &column.ty;
         let is_long = ty.is_blob();
-        if key.kind == KeyKind::Spatial {
-            return Err(codes::ER_SPATIAL_MUST_HAVE_GEOM_COL.error());
-        }
+        structured_keys::check(key.kind, key.parts.len(), column, prefix, part.is_ordered)?;
         if key.kind == KeyKind::FullText
             && (!ty.is_string() || ty.is_binary_string() || ty.kind == TypeKind::Json)
         {

@@ -504,7 +504,7 @@ impl Loader<'_, '_> {
                         }
                         None => {
                             self.complain(codes::ER_WARN_TOO_FEW_RECORDS.with(&[&self.row]))?;
-                            let value = self.value_for_missing(column);
+                            let value = self.value_for_missing(column)?;
                             self.sink.set_stored(*position, value);
                         }
                     }
@@ -567,7 +567,7 @@ impl Loader<'_, '_> {
         let mut value = Value::Null;
         if !(column.nullable || column.auto_increment) {
             self.complain(codes::ER_WARN_NULL_TO_NOTNULL.with(&[&column.name, &self.row]))?;
-            value = self.type_default(column);
+            value = self.type_default(column)?;
         }
         self.sink.set_stored(position, value);
         Ok(())
@@ -575,20 +575,23 @@ impl Loader<'_, '_> {
 
     /// The value of a column whose field is missing: not its default, but 0 or the empty string, unless its default
     /// is NULL.
-    fn value_for_missing(&self, column: &ColumnDefinition) -> Value {
+    fn value_for_missing(&self, column: &ColumnDefinition) -> Result<Value> {
         let by_default_null = matches!(column.default, ColumnDefault::None | ColumnDefault::Null);
         if (column.nullable && by_default_null) || column.auto_increment {
-            Value::Null
+            Ok(Value::Null)
         } else {
             self.type_default(column)
         }
     }
 
-    fn type_default(&self, column: &ColumnDefinition) -> Value {
-        match column.ty.kind {
+    fn type_default(&self, column: &ColumnDefinition) -> Result<Value> {
+        Ok(match column.ty.kind {
+            TypeKind::Geometry(_) => {
+                return Err(codes::ER_BAD_NULL_ERROR_NOT_IGNORED.with(&[&column.name]));
+            }
             TypeKind::Timestamp => self.sink.context.clock().current_timestamp(&column.ty),
             _ => implicit_default(&column.ty),
-        }
+        })
     }
 
     fn finish(self) -> Result<Written> {

@@ -17,6 +17,7 @@ use crate::bind::binder::Binder;
 use crate::bind::collation::{claimed, coercibility, has_collation};
 use crate::bind::numbers;
 use crate::bind::scope::Clause;
+use crate::bind::structured::check_aggregate;
 use crate::bind::types::{argument, as_value, cast};
 use crate::tree::expression::{Expression, same_expressions, same_order};
 use crate::tree::physical::{AggregateCall, SortKey};
@@ -129,6 +130,7 @@ impl Binder<'_> {
         if !function.arity().contains(&arguments.len()) {
             return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
         }
+        check_aggregate(function, &arguments)?;
         let order_by = match list.order_by.as_slice() {
             [] => Vec::new(),
             keys => self.aggregate_order(keys, &arguments)?,

@@ -17,6 +17,7 @@ use crate::bind::block::same_name;
 use crate::bind::literal::{null, string, word};
 use crate::bind::numbers;
 use crate::bind::scope::{Clause, Name, Scope};
+use crate::bind::structured::{check_call, literal_text, wrong_element};
 use crate::bind::types::{argument, cast, cast_exactly, decimal_of_both_signs};
 use crate::bind::variables::check_user_variable;
 use crate::catalog::{ColumnSource, DefaultSource};
@@ -352,6 +353,12 @@ impl Binder<'_> {
     ) -> Result<Expression> {
         if !function.arity().contains(&arguments.len()) {
             return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
+        }
+        check_call(function, &arguments)?;
+        if let Some(element) = wrong_element(function, &arguments) {
+            let shown = || self.shown(element).map(|text| text.to_string());
+            let text = literal_text(element).or_else(shown).unwrap_or_default();
+            return Err(codes::ER_ILLEGAL_VALUE_FOR_TYPE.with(&[&"non geometric", &text]));
         }
         let mut arguments = arguments;
         self.type_parameters(function, &mut arguments);

@@ -15,6 +15,7 @@ use crate::bind::binder::Binder;
 use crate::bind::collation::coercibility;
 use crate::bind::literal;
 use crate::bind::numbers::{as_number, choice_as_number};
+use crate::bind::structured;
 use crate::bind::types::{
     as_value, become_number_of_choice, cast, is_null, not, string_of, text_target, with_collation,
 };
@@ -34,12 +35,19 @@ impl Binder<'_> {
     pub(super) fn bind_cast(&mut self, expr: &Expr, written: &CastType) -> Result<Expression> {
         check_cast(written, expr)?;
         let bound = self.bind_expression(expr)?;
+        if let CastTypeKind::Geometry(_) = written.kind
+            && !written.is_array
+        {
+            let name = format!("cast as {}", written.kind.name().to_ascii_lowercase());
+            return self.call_bound(&name, vec![bound]);
+        }
         let mut operand = if written.kind == CastTypeKind::Json {
             literal::as_boolean(bound)
         } else {
             as_value(bound)
         };
         let target = text_target(&operand, self.cast_target(written, &operand)?);
+        structured::check_cast(&operand.ty, &target)?;
         if target.is_string() {
             operand = self.variable_as_text(operand);
         }
@@ -177,6 +185,7 @@ impl Binder<'_> {
         let operand = as_value(self.bind_expression(expr)?);
         let operand = self.variable_as_text(operand);
         let collation = charset_collation(charset)?;
+        structured::check_converted(&operand.ty, collation == CollationId::BINARY)?;
         let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, computed_string(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);

@@ -29,6 +29,7 @@ use super::scope::{Clause, ColumnSlot, Found, Name};
 use super::types::{as_predicate, as_value, cast, compare, is_null, not};
 use crate::access::constant::known_value;
 use crate::bind::binder::Binder;
+use crate::bind::structured;
 use crate::catalog::VariableScope;
 use crate::not_supported::not_supported;
 use crate::predicates::{and, or};
@@ -194,7 +195,11 @@ impl Binder<'_> {
 
     fn bind_unary(&mut self, op: UnaryOperator, operand: &Expr) -> Result<Expression> {
         match op {
-            UnaryOperator::Not => Ok(not(self.bind_predicate(operand)?)),
+            UnaryOperator::Not => {
+                let operand = self.bind_expression(operand)?;
+                structured::check_negated(&operand.ty)?;
+                Ok(not(self.as_condition(operand)))
+            }
             UnaryOperator::Plus => self.bind_expression(operand),
             UnaryOperator::Minus => {
                 let operand = self.bind_expression(operand)?;

@@ -8,6 +8,7 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use crate::bind::binder::Binder;
 use crate::bind::expression::plain;
+use crate::bind::structured::check_window;
 use crate::bind::types::{cast_exactly, choice_type, client_type};
 use crate::catalog::ParameterPlace;
 use crate::not_supported::not_supported;
@@ -211,6 +212,7 @@ impl Binder<'_> {
             .iter()
             .map(|choice| self.bind_stored(choice))
             .collect::<Result<Vec<_>>>()?;
+        check_window(function.name(), &choices)?;
         self.type_parameters_of_choice(&mut choices);
         let result = match choices.as_slice() {
             [only] => only.ty.clone(),

@@ -11,6 +11,7 @@
 mod context;
 mod member;
 mod number;
+mod structured;
 mod temporal;
 #[cfg(test)]
 mod tests;
@@ -256,6 +257,8 @@ fn store_bytes(
 ) -> Result<()> {
     match to.kind {
         TypeKind::Json => text::json(out, datum, from, context),
+        TypeKind::Geometry(kind) => structured::geometry(out, datum, kind, to, context),
+        TypeKind::Vector => structured::vector(out, datum, from, to, context),
         _ => text::string(out, datum, from, to, context),
     }
 }
@@ -319,6 +322,7 @@ fn fits_unchanged(
                 && all_in::<Float64Type>(array, f64::MIN, f64::MAX)
         }
         TypeKind::Json => from.kind == TypeKind::Json,
+        _ if to.is_structured_bytes() => structured::all_fit(from, to),
         _ if to.is_string() => text::all_fit(array, from, to),
         _ => cast_unchanged(array, from, to).is_some(),
     }
