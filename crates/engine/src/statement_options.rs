@@ -14,6 +14,7 @@ use mayfly_types::{Charset, CollationId, SessionParameters, SqlMode};
 
 use crate::character_sets;
 use crate::options::DatabaseOptions;
+use crate::temp_debug::TempDebug;
 use crate::transaction::{Characteristics, Isolation};
 use crate::variables::logs::SessionLogOptions;
 use crate::variables::optimizer::{OPTIMIZER_SWITCHES, SWITCHES_WITHOUT_EFFECT};
@@ -55,6 +56,8 @@ pub(crate) struct StatementOptions {
     /// The legacy on-disk engine of internal temporary tables, if one is selected.
     pub(crate) legacy_engine: Option<DiskEngine>,
     pub(crate) big_tables: bool,
+    /// `tmp_debug`
+    pub(crate) tmp_debug: TempDebug,
     /// Whether naming a temporary table twice in a statement is error 1137.
     pub(crate) temporary_tables_once: bool,
     /// `session_keep_temp_tables`
@@ -183,6 +186,7 @@ impl StatementOptions {
             read_buffer_size: settings.get(typed::READ_BUFFER_SIZE),
             legacy_engine: legacy_engine(settings),
             big_tables: settings.get(typed::BIG_TABLES),
+            tmp_debug: TempDebug::parse(settings.text(typed::TMP_DEBUG)).unwrap_or_default(),
             session_keep_temp_tables: settings.get(typed::SESSION_KEEP_TEMP_TABLES),
             temp_ddl_transactional: settings.get(typed::TEMP_DDL_TRANSACTIONAL),
             temporary_tables_once: settings.get(typed::TEMPORARY_TABLE_REUSE) == 1,

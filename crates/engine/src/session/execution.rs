@@ -70,6 +70,7 @@ impl StatementContext<'_> {
             },
             force_overflow: database.force_overflow || options.big_tables,
             on_disk: options.big_tables,
+            spill_after_rows: self.session.settings.spill_after_rows(),
             policy: self.overflow_policy(),
             tmp_disk_table_size: options.tmp_disk_table_size,
         };
@@ -77,7 +78,7 @@ impl StatementContext<'_> {
         let memory_limit = unlimited_if_zero(options.max_tmp_statement_memory_usage);
         let space_limit = unlimited_if_zero(options.max_tmp_statement_space_usage);
         TempTableContext::new(
-            self.database().resources.clone(),
+            self.session.settings.temp_resources(),
             memory
                 .rows
                 .child("max_tmp_statement_memory_usage", memory_limit),

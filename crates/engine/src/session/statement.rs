@@ -201,6 +201,7 @@ impl<'s> StatementContext<'s> {
         text: &Arc<str>,
         keeps_diagnostics: bool,
     ) -> Self {
+        session.settings.begin_statement();
         let options = session.settings.options();
         session.diagnostics.begin(keeps_diagnostics, options);
         session.shared.kill.reset();

@@ -30,6 +30,7 @@ mod server;
 mod several_results;
 mod stored_functions;
 mod system_calls;
+mod temp_debug;
 mod temp_directories;
 mod temp_space;
 mod temporary_tables;

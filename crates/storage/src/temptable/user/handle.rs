@@ -58,8 +58,13 @@ fn joined(pieces: &[Batch]) -> Result<Batch> {
 
 impl Handle {
     pub(super) fn new(core: &Arc<Core>, statement: &TempTableContext, undo: &UndoLog) -> Self {
-        if statement.options().force_overflow && core.pager.may_overflow {
-            core.pager.memory.set_limit(FORCED_OVERFLOW_LIMIT);
+        let options = statement.options();
+        if core.pager.may_overflow {
+            if options.forces_overflow() {
+                core.pager.memory.set_limit(FORCED_OVERFLOW_LIMIT);
+            } else if let Some(rows) = options.spill_after_rows {
+                core.registration.overflow_after(rows);
+            }
         }
         Self {
             core: Arc::clone(core),
