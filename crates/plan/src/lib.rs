@@ -12,6 +12,7 @@ mod constants;
 mod date_text;
 mod document;
 mod estimate;
+pub mod eras;
 pub mod explain;
 mod lower;
 mod not_supported;

@@ -13,6 +13,7 @@ use mayfly_exec::Measures;
 use mayfly_functions::StoredFunction;
 use mayfly_plan::Explanation;
 use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::eras::Prediction;
 use mayfly_plan::{ParameterPlace, PlanOptions, TableId};
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{ReadLock, Statement as DurableStatement};
@@ -115,6 +116,10 @@ pub(crate) struct StatementContext<'s> {
     offers_plan: Cell<bool>,
     /// Measures of each operator of its plan, where wanted.
     pub(crate) measures: Option<Arc<Measures>>,
+    /// What another server's temporary tables would be, under `tmp_table_compat`.
+    pub(crate) prediction: Option<Arc<Prediction>>,
+    /// Whether that was counted.
+    pub(super) is_predicted: Cell<bool>,
     /// How its expressions set user variables.
     pub(crate) variables: VariableUse,
     /// Whether its table functions may sample types.
@@ -177,6 +182,8 @@ impl<'s> StatementContext<'s> {
             trace: None,
             offers_plan: Cell::new(false),
             measures: None,
+            prediction: None,
+            is_predicted: Cell::new(false),
             keeps_found_rows: false,
             started_at: OnceCell::new(),
             temp: OnceCell::new(),
