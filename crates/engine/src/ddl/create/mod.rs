@@ -569,9 +569,10 @@ impl Builder<'_> {
         if key.kind == KeyKind::Spatial {
             return Err(codes::ER_SPATIAL_MUST_HAVE_GEOM_COL.error());
         }
-        if key.kind == KeyKind::FullText
-            && (!ty.is_string() || ty.is_binary_string() || ty.kind == TypeKind::Json)
-        {
+        if key.kind == KeyKind::FullText && ty.kind == TypeKind::Json {
+            return Err(codes::ER_JSON_USED_AS_KEY.with(&[name]));
+        }
+        if key.kind == KeyKind::FullText && (!ty.is_string() || ty.is_binary_string()) {
             return Err(codes::ER_BAD_FT_COLUMN.with(&[name]));
         }
         if key.kind == KeyKind::FullText {
