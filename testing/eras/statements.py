@@ -82,6 +82,10 @@ def statements():
         add(f"SELECT * FROM ({source}) x ORDER BY m")
         add(f"SELECT m, COUNT(*) FROM ({source}) x GROUP BY m")
         add(f"WITH x AS ({source}) SELECT COUNT(*) FROM x")
+    for value in ["CONCAT(c, d)", "CONCAT(c, c)", "UPPER(e)", "(SELECT e FROM t1 y WHERE y.id = z.id)", "(SELECT d FROM t1 y WHERE y.id = z.id)"]:
+        add(f"SELECT * FROM (SELECT id, {value} v FROM t1 z LIMIT 100) x ORDER BY v")
+        add(f"SELECT {value} v, COUNT(*) FROM t1 z GROUP BY v")
+        add(f"SELECT {value} v FROM t1 z UNION SELECT c FROM t1")
     for source in derived[:4]:
         add(f"WITH x AS ({source}) SELECT COUNT(*) FROM x, x y WHERE x.m = y.m")
         add(f"SELECT COUNT(*) FROM t3 JOIN ({source}) x ON x.m = t3.n")

@@ -99,6 +99,8 @@ pub(super) struct Value {
     pub(super) width: Width,
     /// Whether it calls an aggregate.
     pub(super) aggregate: bool,
+    /// Whether it is computed, and may have more than 512 characters.
+    pub(super) is_wide: bool,
 }
 
 /// The visible columns of a query block.
@@ -158,6 +160,7 @@ impl Names {
                 ..Width::default()
             },
             aggregate: false,
+            is_wide: false,
         };
         let _ = mayfly_syntax::ast::visit_expressions(expr, |inner| {
             if let Some(column) = self.named(inner) {
@@ -169,6 +172,7 @@ impl Names {
             std::ops::ControlFlow::<()>::Continue(())
         });
         value.width = self.width(expr);
+        value.is_wide = value.width.is_wide();
         value
     }
 

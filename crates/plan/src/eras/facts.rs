@@ -79,6 +79,8 @@ pub(super) enum Fact {
     HasBlob,
     /// A key of GROUP BY or DISTINCT may have more than 512 characters.
     WideKey,
+    /// A column that is computed may have more than 512 characters.
+    WideValue,
     /// A column of a set operation may have more than 512 characters.
     WideUnion,
     /// `big_tables` is ON.
@@ -93,6 +95,7 @@ impl Fact {
         Some(match self {
             Self::HasBlob => "a column is a BLOB, TEXT or JSON",
             Self::WideKey => "a key may have more than 512 characters",
+            Self::WideValue => "a computed column may have more than 512 characters",
             Self::WideUnion => "a column of the UNION may have more than 512 characters",
             Self::BigTables => "big_tables is ON",
             _ => return None,

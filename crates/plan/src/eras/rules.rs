@@ -210,9 +210,9 @@ pub(super) struct Place {
 #[rustfmt::skip]
 pub(super) const PLACES: &[Place] = &[
     Place { eras: M80, on_disk: &[BigTables], engines: ("TempTable", "InnoDB"), source: "M80: TempTable holds BLOBs since 8.0.13; live: no width sends a table of 9.7 to disk" },
-    Place { eras: Eras(&[Era::MySql57]), on_disk: &[BigTables, HasBlob, WideKey, WideUnion], engines: ("MEMORY", "InnoDB"), source: "M57: a BLOB or TEXT; more than 512 characters in GROUP BY, DISTINCT, or in the select list of a UNION" },
-    Place { eras: M50, on_disk: &[BigTables, HasBlob, WideKey, WideUnion], engines: ("MEMORY", "MyISAM"), source: "M50: as 5.7; A1" },
-    Place { eras: Eras(&[Era::MariaDb1011]), on_disk: &[BigTables, HasBlob, WideKey], engines: ("MEMORY", "Aria"), source: "K: Internal Temporary Tables; live: a UNION of VARCHAR(513) stays in memory" },
+    Place { eras: Eras(&[Era::MySql57]), on_disk: &[BigTables, HasBlob, WideKey, WideValue, WideUnion], engines: ("MEMORY", "InnoDB"), source: "M57: a BLOB or TEXT; more than 512 characters in GROUP BY, DISTINCT, or in the select list of a UNION" },
+    Place { eras: M50, on_disk: &[BigTables, HasBlob, WideKey, WideValue, WideUnion], engines: ("MEMORY", "MyISAM"), source: "M50: as 5.7; A1" },
+    Place { eras: Eras(&[Era::MariaDb1011]), on_disk: &[BigTables, HasBlob, WideKey, WideValue], engines: ("MEMORY", "Aria"), source: "K: Internal Temporary Tables; A1: a computed column; live: VARCHAR(513) stays in memory in a UNION, and in a derived table as a plain column" },
     Place { eras: Eras(&[Era::MariaDb13]), on_disk: &[BigTables], engines: ("MEMORY", "Aria"), source: "K: MEMORY holds BLOBs and rows of variable length since 13.1 (MDEV-38975)" },
 ];
 

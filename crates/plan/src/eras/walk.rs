@@ -337,7 +337,7 @@ impl<'q> Walk<'q> {
             }
         }
         for (_, value) in &mut result.columns {
-            (value.place, value.aggregate) = (None, false);
+            (value.place, value.aggregate, value.is_wide) = (None, false, false);
             value.tables.clear();
         }
         let mut site = Site::new(0, &[Fact::SetOperation]);
@@ -471,6 +471,7 @@ impl<'q> Walk<'q> {
                 tables: vec![0],
                 width: Width::of(&column.ty),
                 aggregate: false,
+                is_wide: false,
             },
             is_used: false,
         });
@@ -605,6 +606,7 @@ impl<'q> Walk<'q> {
         }
         let mut site = Site::new(0, &[Fact::Derived]);
         site.note(Fact::HasBlob, rows.columns.iter().any(|(_, value)| value.width.blob));
+        site.note(Fact::WideValue, rows.columns.iter().any(|(_, value)| value.is_wide));
         self.sites.push(site);
         table_of(rows, alias)
     }
@@ -632,16 +634,38 @@ impl<'q> Walk<'q> {
                 }
                 SelectItem::UnnamedExpr(expr) => {
                     let name = names.named(expr).map_or("", |column| column.name.as_str());
-                    items.push((name.to_owned(), names.value(expr)));
-                    self.subqueries(expr, names, block, false);
+                    let value = self.item(select, expr, names, block);
+                    items.push((name.to_owned(), value));
                 }
                 SelectItem::ExprWithAlias { expr, alias, .. } => {
-                    items.push((alias.value.clone(), names.value(expr)));
-                    self.subqueries(expr, names, block, false);
+                    let value = self.item(select, expr, names, block);
+                    items.push((alias.value.clone(), value));
                 }
             }
         }
         items
+    }
+
+    /// The value of an item of the select list.
+    fn item(&mut self, select: &'q Select, expr: &'q Expr, names: &Names, block: u64) -> Value {
+        let mut value = names.value(expr);
+        let Expr::Subquery(query) = strip(expr) else {
+            self.subqueries(expr, names, block, false);
+            return value;
+        };
+        let uncorrelated = !self.is_correlated(query, names);
+        let rows = self.query(query, Use::default());
+        if let Some((_, first)) = rows.columns.first() {
+            value.width = first.width;
+            value.is_wide = first.width.is_wide();
+        }
+        // The values of a few columns are kept for the groups.
+        if !select.group_by.keys.is_empty() && !value.is_wide && !value.width.blob {
+            let mut site = Site::new(block, &[Fact::ScalarSubquery]);
+            site.note(Fact::Uncorrelated, uncorrelated);
+            self.sites.push(site);
+        }
+        value
     }
 
     /// Adds the sites of the subqueries of an expression, of which `is_condition` is the top level of a condition.
@@ -952,6 +976,7 @@ fn table_of(rows: Rows, alias: &str) -> From {
             tables: vec![0],
             width: value.width,
             aggregate: false,
+            is_wide: false,
         },
         is_used: false,
     });
@@ -1253,6 +1278,7 @@ impl BlockFacts<'_> {
         site.note(Fact::HasBlob, widths().chain(keys.clone()).any(|width| width.blob));
         let is_wide_item = distinct && widths().any(Width::is_wide);
         site.note(Fact::WideKey, is_wide_item || keys.clone().any(Width::is_wide));
+        site.note(Fact::WideValue, self.items.iter().any(|(_, value)| value.is_wide));
         let key_widths: Vec<Width> = match (is_grouped, site.has(Fact::Window)) {
             (_, true) => self.window_keys(),
             (true, _) if contiguous && !is_by_index => keys.collect(),

@@ -9,6 +9,7 @@ mod column_metadata;
 mod comparisons;
 mod data_directory;
 mod defaults;
+mod documented_tables;
 mod eras;
 mod explain;
 mod faults;

@@ -116,6 +116,11 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
         context.note(codes::ER_YES.with(&[rewritten]));
     }
     let prediction = eras::predict(context, target);
+    if let Some(prediction) = &prediction {
+        for note in eras::notes(context, prediction) {
+            context.note(codes::ER_YES.with(&[&note]));
+        }
+    }
     let outcome = match (&format, prediction) {
         (ExplainFormat::Traditional, Some(prediction)) => {
             rows::traditional(&subject, Some(&prediction))
