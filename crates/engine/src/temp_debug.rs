@@ -64,8 +64,14 @@ mod tests {
         assert_eq!(debug.faults.fail_on_write, Some(2));
         assert_eq!(debug.faults.corrupt_block, Some(1));
         for wrong in [
-            "x", "full_disk=1", "fail_on_write", "fail_on_write=0", "corrupt_block=0", "slow_io=1001",
-            "fail_after_bytes=-1", "spill_after_rows=",
+            "x",
+            "full_disk=1",
+            "fail_on_write",
+            "fail_on_write=0",
+            "corrupt_block=0",
+            "slow_io=1001",
+            "fail_after_bytes=-1",
+            "spill_after_rows=",
         ] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }

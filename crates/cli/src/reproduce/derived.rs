@@ -164,7 +164,11 @@ fn columns(subjects: &[Subject]) -> Vec<Column<'_>> {
             };
             let mut settings = case.statements();
             // The article's server is MariaDB, whose rules for derived tables are those of 10.11.
-            let rules = if title == "MEMORY, MyISAM" { "mariadb1011" } else { "native" };
+            let rules = if title == "MEMORY, MyISAM" {
+                "mariadb1011"
+            } else {
+                "native"
+            };
             settings.push(format!("SET SESSION tmp_table_compat = '{rules}'"));
             columns.push(Column {
                 subject,

@@ -27,9 +27,18 @@ pub(crate) fn ask(session: &mut Session, statement: &str) -> Result<Vec<Elsewher
     for (value, server) in SERVERS {
         session.execute(&format!("SET tmp_table_compat = '{value}'"))?;
         let explained = session.execute(&format!("EXPLAIN FORMAT=TRADITIONAL {statement}"));
-        let text = |rows: Vec<Vec<Option<String>>>| rows.concat().into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let text = |rows: Vec<Vec<Option<String>>>| {
+            rows.concat()
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("; ")
+        };
         let shown = match explained {
-            Ok(results) => results.iter().map(|result| text(result.rows_text())).collect::<String>(),
+            Ok(results) => results
+                .iter()
+                .map(|result| text(result.rows_text()))
+                .collect::<String>(),
             Err(error) => {
                 session.execute("SET tmp_table_compat = DEFAULT")?;
                 return Err(error);
@@ -37,12 +46,17 @@ pub(crate) fn ask(session: &mut Session, statement: &str) -> Result<Vec<Elsewher
         };
         let prefix = format!("{value}: ");
         let warnings = session.warnings();
-        let tables = warnings.iter().filter_map(|it| it.error.message().strip_prefix(&prefix));
+        let tables = warnings
+            .iter()
+            .filter_map(|it| it.error.message().strip_prefix(&prefix));
         let notes = ["Using temporary", "Using filesort"];
         found.push(Elsewhere {
             server,
             tables: tables.map(str::to_owned).collect(),
-            notes: notes.into_iter().filter(|note| shown.contains(note)).collect(),
+            notes: notes
+                .into_iter()
+                .filter(|note| shown.contains(note))
+                .collect(),
         });
     }
     session.execute("SET tmp_table_compat = DEFAULT")?;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mayfly_plan::eras::Prediction;
 use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory, RunContext};
 use mayfly_functions::context::SessionFacts;
 use mayfly_functions::{CallStored, EvaluationContext};
+use mayfly_plan::eras::Prediction;
 use mayfly_plan::{Expression, TableId};
 use mayfly_storage::temptable::{
     HashFunction, OverflowPolicy, Purpose, RegistryEntry, StatementOwner, TempTableContext,

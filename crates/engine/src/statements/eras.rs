@@ -29,7 +29,9 @@ pub(super) fn predict(
 /// The tables of a prediction, for people: one note for each kind of table.
 pub(super) fn notes(context: &StatementContext<'_>, prediction: &Prediction) -> Vec<String> {
     let server = context.settings().get(typed::TMP_TABLE_COMPAT);
-    let server = TMP_TABLE_COMPAT_SERVERS.get(usize::try_from(server).unwrap_or(0)).unwrap_or(&"native");
+    let server = TMP_TABLE_COMPAT_SERVERS
+        .get(usize::try_from(server).unwrap_or(0))
+        .unwrap_or(&"native");
     if prediction.tables.is_empty() {
         return vec![format!("{server}: no internal temporary table")];
     }
@@ -41,8 +43,15 @@ pub(super) fn notes(context: &StatementContext<'_>, prediction: &Prediction) -> 
         }
     }
     let note = |(table, count): &(&PredictedTable, u64)| {
-        let place = if table.on_disk { "on disk" } else { "in memory" };
-        let cause = table.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+        let place = if table.on_disk {
+            "on disk"
+        } else {
+            "in memory"
+        };
+        let cause = table
+            .cause
+            .map(|cause| format!(": {cause}"))
+            .unwrap_or_default();
         let (purpose, engine) = (table.purpose, table.engine);
         format!("{server}: {count} of {purpose} in {engine}, {place}{cause}")
     };

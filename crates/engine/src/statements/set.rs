@@ -385,8 +385,8 @@ fn check_tmp_debug(
     variable: &SystemVariable,
     setting: &Setting,
 ) -> Result<()> {
-    let is_faulty =
-        variable.name == "tmp_debug" && matches!(setting, Setting::Text(Some(text)) if !text.is_empty());
+    let is_faulty = variable.name == "tmp_debug"
+        && matches!(setting, Setting::Text(Some(text)) if !text.is_empty());
     refuse(
         is_faulty && !context.database().options.allow_tmp_debug,
         || codes::ER_OPTION_PREVENTS_STATEMENT.with(&[&"--allow-tmp-debug=OFF"]),

@@ -229,7 +229,11 @@ impl Extent {
             None => Vec::new(),
         };
         let encoded = &Encoded {
-            bytes: if wrong.is_empty() { encoded.bytes } else { &wrong },
+            bytes: if wrong.is_empty() {
+                encoded.bytes
+            } else {
+                &wrong
+            },
             ..*encoded
         };
         let mut refusals = Vec::new();

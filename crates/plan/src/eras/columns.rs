@@ -42,7 +42,9 @@ impl Width {
 pub(super) enum Table {
     Base(Arc<TableSource>),
     /// A derived table that is not merged; whether it has at most one row.
-    Rows { one_row: bool },
+    Rows {
+        one_row: bool,
+    },
 }
 
 impl Table {
@@ -55,7 +57,9 @@ impl Table {
 
     pub(super) fn indexes(&self) -> impl Iterator<Item = &IndexSource> {
         let indexes = self.base().map_or(&[][..], |table| &table.indexes);
-        indexes.iter().filter(|index| index.id.is_some() && index.visible)
+        indexes
+            .iter()
+            .filter(|index| index.id.is_some() && index.visible)
     }
 
     /// Whether an index has all of some columns, with the primary key that leads from it to the row.

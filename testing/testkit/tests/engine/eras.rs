@@ -38,7 +38,9 @@ fn answers(name: &str) -> Vec<Answer> {
             text: pair[0].to_owned(),
             explain,
             counters,
-            fields: fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            fields: fields
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
         }
     };
     lines.chunks(2).map(answer).collect()
@@ -75,15 +77,26 @@ fn notes(session: &mut Session, statement: &str) -> String {
         if extra.contains("Using filesort") {
             notes.push('F');
         }
-        let key = if columns[1].contains("RESULT") { "result" } else { columns[0] };
+        let key = if columns[1].contains("RESULT") {
+            "result"
+        } else {
+            columns[0]
+        };
         if !notes.is_empty() {
             blocks.push((key.to_owned(), notes));
         }
     }
     blocks.sort();
     blocks.dedup();
-    let blocks: Vec<String> = blocks.iter().map(|(key, notes)| format!("{key}:{notes}")).collect();
-    if blocks.is_empty() { "-".to_owned() } else { blocks.join(" ") }
+    let blocks: Vec<String> = blocks
+        .iter()
+        .map(|(key, notes)| format!("{key}:{notes}"))
+        .collect();
+    if blocks.is_empty() {
+        "-".to_owned()
+    } else {
+        blocks.join(" ")
+    }
 }
 
 fn sorted(notes: &str) -> String {
@@ -98,7 +111,9 @@ fn status(session: &mut Session) -> BTreeMap<String, u64> {
          'Created_tmp_files', 'Sort_scan', 'Sort_range', 'Sort_merge_passes')",
     );
     let pairs = rows.iter().filter_map(|row| row.split_once('\t'));
-    pairs.map(|(name, value)| (name.to_owned(), value.parse().unwrap_or(0))).collect()
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.parse().unwrap_or(0)))
+        .collect()
 }
 
 /// The differences of a statement from a server's answer.
@@ -188,11 +203,18 @@ fn compare(server: &str, era: &str) {
             }
         }
     }
-    println!("{server}: {equal} of {} statements are equal", answers.len());
+    println!(
+        "{server}: {equal} of {} statements are equal",
+        answers.len()
+    );
     drop(session);
     drop(fixture);
     assert!(unexplained.is_empty(), "{}", unexplained.join("\n"));
-    assert!(answers.len() >= 300, "{server}: {} statements", answers.len());
+    assert!(
+        answers.len() >= 300,
+        "{server}: {} statements",
+        answers.len()
+    );
     assert!(equal * 100 >= answers.len() * 98, "{server}: {equal} equal");
 }
 
@@ -214,42 +236,135 @@ fn former_eras_follow_their_manuals() {
         // GROUP BY sorts its groups before 8.0.
         ("mysql57", group, "1:TF", "1 0"),
         ("mysql50", group, "1:TF", "1 0"),
-        ("mysql57", "SELECT m, COUNT(*) FROM t1 GROUP BY m ORDER BY NULL", "1:T", "1 0"),
+        (
+            "mysql57",
+            "SELECT m, COUNT(*) FROM t1 GROUP BY m ORDER BY NULL",
+            "1:T",
+            "1 0",
+        ),
         // TEXT and BLOB, and more than 512 characters, begin on disk.
-        ("mysql57", "SELECT tx, COUNT(*) FROM t1 GROUP BY tx", "1:TF", "1 1"),
-        ("mysql57", "SELECT e, COUNT(*) FROM t1 GROUP BY e", "1:TF", "1 1"),
-        ("mysql57", "SELECT d, COUNT(*) FROM t1 GROUP BY d", "1:TF", "1 0"),
+        (
+            "mysql57",
+            "SELECT tx, COUNT(*) FROM t1 GROUP BY tx",
+            "1:TF",
+            "1 1",
+        ),
+        (
+            "mysql57",
+            "SELECT e, COUNT(*) FROM t1 GROUP BY e",
+            "1:TF",
+            "1 1",
+        ),
+        (
+            "mysql57",
+            "SELECT d, COUNT(*) FROM t1 GROUP BY d",
+            "1:TF",
+            "1 0",
+        ),
         ("mysql57", "SELECT DISTINCT e FROM t1", "1:T", "1 1"),
-        ("mysql57", "SELECT e FROM t1 UNION SELECT e FROM t1", "result:T", "1 1"),
-        ("mysql57", "SELECT d FROM t1 UNION SELECT d FROM t1", "result:T", "1 0"),
+        (
+            "mysql57",
+            "SELECT e FROM t1 UNION SELECT e FROM t1",
+            "result:T",
+            "1 1",
+        ),
+        (
+            "mysql57",
+            "SELECT d FROM t1 UNION SELECT d FROM t1",
+            "result:T",
+            "1 0",
+        ),
         // A computed column of more than 512 characters, as in the article of 2011.
-        ("mysql57", "SELECT * FROM (SELECT (SELECT e FROM t1 y WHERE y.id = z.id) m FROM t1 z LIMIT 9) x", "-", "1 1"),
-        ("mysql57", "SELECT * FROM (SELECT (SELECT d FROM t1 y WHERE y.id = z.id) m FROM t1 z LIMIT 9) x", "-", "1 0"),
+        (
+            "mysql57",
+            "SELECT * FROM (SELECT (SELECT e FROM t1 y WHERE y.id = z.id) m FROM t1 z LIMIT 9) x",
+            "-",
+            "1 1",
+        ),
+        (
+            "mysql57",
+            "SELECT * FROM (SELECT (SELECT d FROM t1 y WHERE y.id = z.id) m FROM t1 z LIMIT 9) x",
+            "-",
+            "1 0",
+        ),
         // UNION ALL has no table since 5.7.3.
-        ("mysql57", "SELECT m FROM t1 UNION ALL SELECT m FROM t1", "-", "0 0"),
-        ("mysql50", "SELECT m FROM t1 UNION ALL SELECT m FROM t1", "-", "1 0"),
+        (
+            "mysql57",
+            "SELECT m FROM t1 UNION ALL SELECT m FROM t1",
+            "-",
+            "0 0",
+        ),
+        (
+            "mysql50",
+            "SELECT m FROM t1 UNION ALL SELECT m FROM t1",
+            "-",
+            "1 0",
+        ),
         // Derived tables are merged since 5.7.
-        ("mysql57", "SELECT * FROM (SELECT id, m FROM t1) x", "-", "0 0"),
-        ("mysql50", "SELECT * FROM (SELECT id, m FROM t1) x", "-", "1 0"),
-        ("mysql50", "SELECT * FROM (SELECT id, tx FROM t1) x", "-", "1 1"),
+        (
+            "mysql57",
+            "SELECT * FROM (SELECT id, m FROM t1) x",
+            "-",
+            "0 0",
+        ),
+        (
+            "mysql50",
+            "SELECT * FROM (SELECT id, m FROM t1) x",
+            "-",
+            "1 0",
+        ),
+        (
+            "mysql50",
+            "SELECT * FROM (SELECT id, tx FROM t1) x",
+            "-",
+            "1 1",
+        ),
         // A join is sorted in a table.
-        ("mysql57", "SELECT t1.m FROM t1 JOIN t3 ON t1.m = t3.n ORDER BY t3.s", "1:TF", "1 0"),
+        (
+            "mysql57",
+            "SELECT t1.m FROM t1 JOIN t3 ON t1.m = t3.n ORDER BY t3.s",
+            "1:TF",
+            "1 0",
+        ),
         // IN is evaluated for each row before 5.6.
-        ("mysql50", "SELECT id FROM t1 WHERE m IN (SELECT n FROM t3)", "-", "0 0"),
+        (
+            "mysql50",
+            "SELECT id FROM t1 WHERE m IN (SELECT n FROM t3)",
+            "-",
+            "0 0",
+        ),
         // MEMORY holds BLOBs.
-        ("mariadb13", "SELECT tx, COUNT(*) FROM t1 GROUP BY tx", "1:TF", "1 0"),
-        ("mariadb13", "SELECT e, COUNT(*) FROM t1 GROUP BY e", "1:TF", "1 0"),
+        (
+            "mariadb13",
+            "SELECT tx, COUNT(*) FROM t1 GROUP BY tx",
+            "1:TF",
+            "1 0",
+        ),
+        (
+            "mariadb13",
+            "SELECT e, COUNT(*) FROM t1 GROUP BY e",
+            "1:TF",
+            "1 0",
+        ),
     ];
     for (era, statement, explain, counters) in cases {
         let (fixture, mut session) = open(era);
         if statement.starts_with("SELECT * FROM (") || !statement.contains("UNION ALL") {
-            assert_eq!(notes(&mut session, statement), explain, "{era}: {statement}");
+            assert_eq!(
+                notes(&mut session, statement),
+                explain,
+                "{era}: {statement}"
+            );
         }
         let first = status(&mut session);
         session.must(statement);
         let last = status(&mut session);
         let of = |name: &str| last[name] - first[name];
-        let made = format!("{} {}", of("Created_tmp_tables"), of("Created_tmp_disk_tables"));
+        let made = format!(
+            "{} {}",
+            of("Created_tmp_tables"),
+            of("Created_tmp_disk_tables")
+        );
         assert_eq!(made, counters, "{era}: {statement}");
         drop(session);
         drop(fixture);

@@ -4,7 +4,8 @@
 use mayfly_testkit::fixture::{Errno, Fixture, SessionExt, log_in};
 
 /// A grouping of 2000 rows, which every fault strikes once it overflows.
-const QUERY: &str = "SELECT COUNT(*), SUM(n) FROM (SELECT v, COUNT(*) n FROM t GROUP BY v ORDER BY v) g";
+const QUERY: &str =
+    "SELECT COUNT(*), SUM(n) FROM (SELECT v, COUNT(*) n FROM t GROUP BY v ORDER BY v) g";
 
 fn fixture() -> Fixture {
     Fixture::open(|options| {
@@ -43,7 +44,11 @@ fn each_fault_has_the_error_of_a_device() {
         // Counts begin anew with each statement.
         for _ in 0..2 {
             match session.rows(QUERY) {
-                Ok(rows) => assert_eq!((rows, errno), (expected.map(str::to_owned).to_vec(), 0), "{faults}"),
+                Ok(rows) => assert_eq!(
+                    (rows, errno),
+                    (expected.map(str::to_owned).to_vec(), 0),
+                    "{faults}"
+                ),
                 Err(error) => {
                     assert_eq!(error.errno(), errno, "{faults}: {error}");
                     assert!(error.message().contains(" bytes"), "{faults}: {error}");
@@ -65,11 +70,15 @@ fn rows_in_memory_are_counted() {
     fill(&mut session);
     let sort = "SELECT COUNT(*) FROM (SELECT v FROM t ORDER BY v LIMIT 100) s";
     let disk_tables = |session: &mut mayfly_engine::Session, rows: u64| {
-        session.must(&format!("SET SESSION tmp_debug = 'spill_after_rows={rows}'; FLUSH STATUS"));
+        session.must(&format!(
+            "SET SESSION tmp_debug = 'spill_after_rows={rows}'; FLUSH STATUS"
+        ));
         assert_eq!(session.must(QUERY), ["2000\t2000"]);
         assert_eq!(session.must(sort), ["100"]);
         let status = session.value("SHOW SESSION STATUS LIKE 'Created_tmp_disk_tables'");
-        status.split_once('\t').is_some_and(|(_, value)| value != "0")
+        status
+            .split_once('\t')
+            .is_some_and(|(_, value)| value != "0")
     };
     assert!(disk_tables(&mut session, 0));
     assert!(!disk_tables(&mut session, 2000));
@@ -102,7 +111,11 @@ fn faults_need_a_privilege_and_a_server_that_allows_them() {
         assert_eq!(other.errno(set), errno, "{user}");
     }
     for wrong in ["x", "fail_on_write=0", "slow_io=1001", "full_disk=1"] {
-        assert_eq!(session.errno(&format!("SET tmp_debug = '{wrong}'")), 1231, "{wrong}");
+        assert_eq!(
+            session.errno(&format!("SET tmp_debug = '{wrong}'")),
+            1231,
+            "{wrong}"
+        );
     }
     assert_eq!(session.errno("SET tmp_debug = 1"), 1232);
     drop(session);

@@ -51,8 +51,14 @@ const LEFT_OUT: [(&str, &str); 14] = [
     ("temporary_tables/articles", COUNTS),
     ("temporary_tables/counters", COUNTS),
     ("temporary_tables/status", COUNTS),
-    ("variables/", "user variables keep what was assigned before the error; counters are shown"),
-    ("spill/derived", "a user's table that is stored wrong cannot be read again"),
+    (
+        "variables/",
+        "user variables keep what was assigned before the error; counters are shown",
+    ),
+    (
+        "spill/derived",
+        "a user's table that is stored wrong cannot be read again",
+    ),
 ];
 
 const OUTFILES: &str = "the file of SELECT … INTO OUTFILE remains when it fails, as in MySQL";
@@ -164,7 +170,9 @@ pub(crate) fn trials(all: bool) -> Result<Vec<Trial>, String> {
     let mut config = read("default")?;
     // What does not hold where every table overflows.
     config.lacks.extend(read("force_overflow")?.lacks);
-    config.options.insert("allow_tmp_debug".to_owned(), true.into());
+    config
+        .options
+        .insert("allow_tmp_debug".to_owned(), true.into());
     let config = Arc::new(config);
     let mut trials = Vec::new();
     for (file_number, file) in (0..).zip(corpus::files("slt", "slt")) {

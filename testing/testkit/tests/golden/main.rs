@@ -23,9 +23,10 @@ fn main() -> ExitCode {
             vec![Trial::test("configurations and needs", failed)]
         }));
         let faults = faults::trials(arguments.filter.is_some());
-        trials.extend(faults.unwrap_or_else(|message| {
-            vec![Trial::test("faults", move || Err(message.into()))]
-        }));
+        trials
+            .extend(faults.unwrap_or_else(|message| {
+                vec![Trial::test("faults", move || Err(message.into()))]
+            }));
         trials.extend(mariadb::trials());
     }
     let conclusion = libtest_mimic::run(&arguments, trials);

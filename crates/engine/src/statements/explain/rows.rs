@@ -82,11 +82,7 @@ fn extra() -> Column {
     ("Extra", characters(255), |row| text(row.extra.as_deref()))
 }
 
-fn listed(
-    columns: &[Column],
-    subject: &Subject<'_>,
-    prediction: Option<&Prediction>,
-) -> Outcome {
+fn listed(columns: &[Column], subject: &Subject<'_>, prediction: Option<&Prediction>) -> Outcome {
     let values = |row: &ExplainRow| columns.iter().map(|(.., value)| value(row)).collect();
     let mut rows = explain::traditional(subject);
     if let Some(prediction) = prediction {

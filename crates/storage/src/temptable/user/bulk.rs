@@ -145,22 +145,36 @@ impl Content {
         };
         let bytes = view.bytes();
         let width = fixed.shape.layout.width;
+        // Long values are read back only for an index that has some.
+        let layout = &fixed.shape.layout;
+        let is_text = |column: usize| {
+            let offset = layout.cells()[column].offset;
+            layout.bytes_cells.iter().any(|cell| cell.offset == offset)
+        };
+        let mut parts = fixed.shape.indexes[index].parts.iter();
+        let has_text = parts.any(|part| is_text(part.column));
         let mut failed = None;
         let mut key = Vec::new();
         self.heap.rows_of(page, bytes, 0, |id, row| {
             let offset = row as usize - bytes.as_ptr() as usize;
             let row = &bytes[offset..offset + width];
-            let loaded = match self.load_overflowed(fixed, row) {
+            let loaded = match has_text.then(|| self.load_overflowed(fixed, row)).transpose() {
                 Ok(loaded) => loaded,
                 Err(error) => {
                     failed = Some(error);
                     return false;
                 }
             };
-            entries_of(fixed.shape, index, (row, self.resolver()), &mut key, |key| {
-                push_id(key, id);
-                chunk.push(key);
-            });
+            entries_of(
+                fixed.shape,
+                index,
+                (row, self.resolver()),
+                &mut key,
+                |key| {
+                    push_id(key, id);
+                    chunk.push(key);
+                },
+            );
             drop(loaded);
             true
         });
