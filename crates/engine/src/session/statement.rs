@@ -22,6 +22,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Stage, Stages, Value};
 
 use super::lending::LentSession;
+use super::parameters::Parameters;
 use super::{Session, SessionPrivileges, StatementTables, StatementTrace, TreeMemory};
 use crate::accounts::rights::Rights;
 use crate::catalog::stored_functions::FunctionUse;
@@ -39,21 +40,6 @@ use crate::status::{Counter, Counters};
 use crate::storing::StatementClock;
 use crate::transaction::{Savepoint, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings, structured};
-
-/// The types and values of a statement's `?`.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Parameters {
-    pub(crate) types: Arc<[SqlType]>,
-    pub(crate) values: Arc<[Value]>,
-}
-
-impl Parameters {
-    /// The value of a `?`, and its type.
-    pub(crate) fn get(&self, index: usize) -> Option<(Value, SqlType)> {
-        let value = self.values.get(index)?.clone();
-        Some((value, self.types.get(index)?.clone()))
-    }
-}
 
 /// Inferred types of `?`, with the place of each, by index.
 pub(crate) type InferredTypes = BTreeMap<usize, (SqlType, ParameterPlace)>;

@@ -10,9 +10,8 @@ use mayfly_syntax::ast::{
 use super::columns::{Table, Value, Width};
 use super::era::EraOptions;
 use super::facts::{Fact, Site};
-use super::from::From;
+use super::from::{From, Use};
 use super::text::{calls, is_constant, is_plain_aggregate, position, strip};
-use super::walk::Use;
 
 /// Widths of the keys and columns of rows that are sorted.
 pub(super) struct SortedRows {
@@ -252,11 +251,10 @@ impl BlockFacts<'_> {
         let is_text = |width: &Width| width.blob && !width.binary;
         let sorts_all = !self.limited || key_widths.iter().any(is_text);
         let of_tables = tables.iter().all(|table| table.base().is_some());
-        let wide = (sorts_all && of_tables && !key_widths.is_empty())
-            .then(|| SortedRows {
-                keys: key_widths,
-                columns: widths().collect(),
-            });
+        let wide = (sorts_all && of_tables && !key_widths.is_empty()).then(|| SortedRows {
+            keys: key_widths,
+            columns: widths().collect(),
+        });
         (site, wide)
     }
 

@@ -5,29 +5,29 @@
 pub(super) enum Fact {
     /// The site is a query block.
     Block,
-    /// It is a set operation.
+    /// The site is a set operation.
     SetOperation,
-    /// It is a derived table, a view or a common table expression that is not merged.
+    /// The site is a derived table, a view or a common table expression that is not merged.
     Derived,
-    /// It is a recursive common table expression.
+    /// The site is a recursive common table expression.
     Recursive,
-    /// It is an aggregate with DISTINCT.
+    /// The site is an aggregate with DISTINCT.
     DistinctAggregate,
-    /// It is a GROUP_CONCAT().
+    /// The site is a GROUP_CONCAT().
     GroupConcat,
-    /// It is a subquery of IN or EXISTS that could be a semijoin.
+    /// The site is a subquery of IN or EXISTS that could be a semijoin.
     InSubquery,
-    /// It is an IN whose subquery has groups.
+    /// The site is an IN whose subquery has groups.
     GroupedInSubquery,
-    /// It is an IN whose subquery is a set operation.
+    /// The site is an IN whose subquery is a set operation.
     UnionInSubquery,
-    /// It is a subquery of NOT IN or NOT EXISTS.
+    /// The site is a subquery of NOT IN or NOT EXISTS.
     NotInSubquery,
-    /// It is a subquery that gives a value.
+    /// The site is a subquery that gives a value.
     ScalarSubquery,
-    /// It is an UPDATE of several tables.
+    /// The site is an UPDATE of several tables.
     UpdateOfJoin,
-    /// It is an UPDATE of a column by whose index the rows are found.
+    /// The site is an UPDATE of a column by whose index the rows are found.
     UpdateOfReadKey,
 
     /// There is a GROUP BY.

@@ -9,6 +9,15 @@ use mayfly_syntax::ast::{
 use super::columns::{Named, Names, Place, Table, Value};
 use super::text::strip;
 
+/// Use of a query.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Use {
+    /// Its rows are buffered.
+    pub(super) buffered: bool,
+    /// Their order does not matter.
+    pub(super) unordered: bool,
+}
+
 /// Output of a query as a table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rows {

@@ -10,9 +10,9 @@ use mayfly_syntax::ast::{
 
 use super::columns::{Names, Value};
 use super::facts::{Fact, Site};
-use super::from::From;
+use super::from::{From, Use};
 use super::text::{block_of, is_plain, strip};
-use super::walk::{Use, Walk};
+use super::walk::Walk;
 use crate::tree::logical::with_stack;
 
 impl<'q> Walk<'q> {
@@ -23,7 +23,12 @@ impl<'q> Walk<'q> {
     }
 
     /// Names and values of the select list.
-    pub(super) fn items(&mut self, select: &'q Select, names: &Names, block: u64) -> Vec<(String, Value)> {
+    pub(super) fn items(
+        &mut self,
+        select: &'q Select,
+        names: &Names,
+        block: u64,
+    ) -> Vec<(String, Value)> {
         let mut items = Vec::new();
         for item in &select.projection {
             match item {
@@ -52,7 +57,13 @@ impl<'q> Walk<'q> {
     }
 
     /// The value of an item of the select list.
-    pub(super) fn item(&mut self, select: &'q Select, expr: &'q Expr, names: &Names, block: u64) -> Value {
+    pub(super) fn item(
+        &mut self,
+        select: &'q Select,
+        expr: &'q Expr,
+        names: &Names,
+        block: u64,
+    ) -> Value {
         let mut value = names.value(expr);
         let Expr::Subquery(query) = strip(expr) else {
             self.subqueries(expr, names, block, false);
@@ -74,7 +85,13 @@ impl<'q> Walk<'q> {
     }
 
     /// Adds the sites of the subqueries of an expression, of which `is_condition` is the top level of a condition.
-    pub(super) fn subqueries(&mut self, expr: &'q Expr, outer: &Names, block: u64, is_condition: bool) {
+    pub(super) fn subqueries(
+        &mut self,
+        expr: &'q Expr,
+        outer: &Names,
+        block: u64,
+        is_condition: bool,
+    ) {
         let expr = strip(expr);
         if is_condition {
             if let Expr::BinaryOp {
@@ -141,7 +158,13 @@ impl<'q> Walk<'q> {
     }
 
     /// A subquery of IN or EXISTS at the top of a condition.
-    pub(super) fn membership(&mut self, query: &'q Query, negated: bool, outer: &Names, block: u64) {
+    pub(super) fn membership(
+        &mut self,
+        query: &'q Query,
+        negated: bool,
+        outer: &Names,
+        block: u64,
+    ) {
         let uncorrelated = !self.is_correlated(query, outer);
         let own = self.next_block;
         let before = self.sites.len();

@@ -9,9 +9,9 @@ use mayfly_syntax::ast::{
 
 use super::columns::{Named, Names, Place, Table, Value, Width};
 use super::facts::{Fact, Site};
-use super::from::{From, Rows, table_of};
+use super::from::{From, Rows, Use, table_of};
 use super::text::{block_of, has_subquery, is_plain};
-use super::walk::{CommonTable, Use, Walk};
+use super::walk::{CommonTable, Walk};
 use crate::catalog::{TableSource, ViewSource};
 
 impl<'q> Walk<'q> {
@@ -142,7 +142,11 @@ impl<'q> Walk<'q> {
     }
 
     /// A base table. It is looked up once: a second reference to a temporary table may be an error.
-    pub(super) fn base_table(&mut self, database: Option<&str>, table: &str) -> Option<Arc<TableSource>> {
+    pub(super) fn base_table(
+        &mut self,
+        database: Option<&str>,
+        table: &str,
+    ) -> Option<Arc<TableSource>> {
         let key = (database.map(str::to_owned), table.to_owned());
         if let Some((_, known)) = self.tables.iter().find(|(known, _)| *known == key) {
             return Some(Arc::clone(known));
@@ -208,7 +212,13 @@ impl<'q> Walk<'q> {
         from
     }
 
-    pub(super) fn recursive(&mut self, at: usize, query: &'q Query, alias: &str, names: &[String]) -> From {
+    pub(super) fn recursive(
+        &mut self,
+        at: usize,
+        query: &'q Query,
+        alias: &str,
+        names: &[String],
+    ) -> From {
         let mut all = true;
         let mut seed = &*query.body;
         while let SetExpr::SetOperation {

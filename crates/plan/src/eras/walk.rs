@@ -16,7 +16,7 @@ use super::block::{BlockFacts, SortedRows};
 use super::columns::{Place, Width, call_of, is_aggregate};
 use super::era::EraOptions;
 use super::facts::{Fact, Site};
-use super::from::{From, Rows, rows_of};
+use super::from::{From, Rows, Use, rows_of};
 use super::text::{is_constant, position};
 use crate::catalog::{Catalog, TableSource};
 use crate::tree::logical::with_stack;
@@ -36,15 +36,6 @@ pub(super) struct CommonTable<'q> {
     pub(super) materialized: Option<bool>,
     /// Its columns, once it was read.
     pub(super) known: Option<Rows>,
-}
-
-/// Use of a query.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Use {
-    /// Its rows are buffered.
-    pub(super) buffered: bool,
-    /// Their order does not matter.
-    pub(super) unordered: bool,
 }
 
 /// The walk of one statement.
@@ -397,9 +388,7 @@ impl<'q> Walk<'q> {
             } else if list.distinct && is_aggregate(name) {
                 let mut site = Site::new(block, &[Fact::DistinctAggregate]);
                 let argument = list.args.first().and_then(|argument| match argument {
-                    FunctionArg::Expr(expr) => {
-                        from.names.named(expr)?.value.place
-                    }
+                    FunctionArg::Expr(expr) => from.names.named(expr)?.value.place,
                     FunctionArg::Wildcard => None,
                 });
                 let begins = argument.is_some_and(|(table, column)| {

@@ -13,7 +13,11 @@ use mayfly_memory::sync::lock;
 use mayfly_types::Interrupt;
 
 use super::spec::{OperatorNumber, Purpose};
-use super::table::FORCED_OVERFLOW_LIMIT;
+
+/// Memory limit of a table that overflows at once; see
+/// [`TempTableOptions::force_overflow`](super::TempTableOptions::force_overflow) and
+/// [`TempTableOptions::spill_after_rows`](super::TempTableOptions::spill_after_rows).
+pub(crate) const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
 
 /// Owner of a table: session and statement.
 #[derive(Debug, Clone, Default)]

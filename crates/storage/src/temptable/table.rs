@@ -9,7 +9,7 @@ use mayfly_types::{Batch, Error, PhysicalType, Result};
 
 use super::context::TempTableContext;
 use super::reclaim::Reclaim;
-use super::record::{Ending, RegistryEntry, TableFacts};
+use super::record::{Ending, FORCED_OVERFLOW_LIMIT, RegistryEntry, TableFacts};
 use super::registry::Registration;
 use super::rows::{KeyHasher, RowKeys};
 use super::sorted::{SortState, SortWriter};
@@ -21,10 +21,6 @@ use crate::error::ANONYMOUS_TABLE;
 pub(crate) const ENGINE: &str = "TempTable";
 /// Number of rows below which a table with hash access is not partitioned.
 const PARTITION_ROWS: u64 = 16 << 10;
-/// Memory limit of a table that overflows at once; see
-/// [`TempTableOptions::force_overflow`](super::TempTableOptions::force_overflow) and
-/// [`TempTableOptions::spill_after_rows`](super::TempTableOptions::spill_after_rows).
-pub(crate) const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
 
 /// Output of one writer.
 pub(crate) struct Written {

@@ -14,7 +14,7 @@ use super::tree::{Position, Tree, push_id};
 const ROWS_MIN: usize = 512;
 /// Most bytes of entries that are sorted at once, and the least, which are taken past every limit.
 const CHUNK_MAX: u64 = 96 << 20;
-const CHUNK_MIN: u64 = 256 << 10;
+const CHUNK_MIN: u64 = 32 << 10;
 /// Number of entries between two evictions of a table that is larger than its memory.
 const ENTRIES_UNRELIEVED: usize = 256;
 
@@ -158,7 +158,10 @@ impl Content {
         self.heap.rows_of(page, bytes, 0, |id, row| {
             let offset = row as usize - bytes.as_ptr() as usize;
             let row = &bytes[offset..offset + width];
-            let loaded = match has_text.then(|| self.load_overflowed(fixed, row)).transpose() {
+            let loaded = match has_text
+                .then(|| self.load_overflowed(fixed, row))
+                .transpose()
+            {
                 Ok(loaded) => loaded,
                 Err(error) => {
                     failed = Some(error);

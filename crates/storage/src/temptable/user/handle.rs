@@ -26,8 +26,8 @@ use crate::table::{
     TableWriter, no_index, sample_runs,
 };
 use crate::temptable::context::TempTableContext;
+use crate::temptable::record::FORCED_OVERFLOW_LIMIT;
 use crate::temptable::rows::Gather;
-use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
 
 /// Number of rows of a key that are looked up at once in a table that has overflowed.
 const PIECE_IDS: usize = 1024;
