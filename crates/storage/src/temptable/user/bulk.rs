@@ -12,6 +12,9 @@ use super::tree::{Position, Tree, push_id};
 
 /// Number of rows of a first batch from which loading an empty table is worth the second pass.
 const ROWS_MIN: usize = 512;
+/// Bytes of memory that a table must have left: with less, its pages go to the file and back while its rows are read
+/// again.
+const ROOM_MIN: u64 = 1 << 20;
 /// Most bytes of entries that are sorted at once, and the least, which are taken past every limit.
 const CHUNK_MAX: u64 = 96 << 20;
 const CHUNK_MIN: u64 = 32 << 10;
@@ -67,10 +70,11 @@ impl Chunk {
 }
 
 impl Content {
-    /// Leaves the entries of indexes for later if the table is empty and a load begins with `rows` rows.
+    /// Leaves the entries of indexes for later if the table is empty and has memory, and a load begins with `rows` rows.
     pub(super) fn begin_load(&mut self, fixed: Fixed<'_>, rows: usize) {
         let is_sortable = fixed.shape.indexes.iter().any(|index| !index.unique);
-        if rows >= ROWS_MIN && is_sortable && self.heap.len() == 0 {
+        let has_room = fixed.pager.memory.available() >= ROOM_MIN;
+        if rows >= ROWS_MIN && is_sortable && has_room && self.heap.len() == 0 {
             self.is_unsorted = true;
         }
     }
