@@ -25,7 +25,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
     &[
         // Modules that need no other part of the engine.
         "builder character_sets convert direct_changes engines error files locales names options system_schemas \
-         statement_memory temp_data_files time_zones transaction",
+         statement_memory temp_data_files temp_debug time_zones transaction",
         "delimited status spool variables",
         "statement_options result",
         "instrumentation logs storage_errors",

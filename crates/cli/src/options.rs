@@ -90,6 +90,9 @@ pub(crate) struct EngineOptions {
     /// group_concat_max_len 1024.
     #[arg(long, global = true)]
     pub(crate) mysql_defaults: bool,
+    /// Allows sessions to set tmp_debug, with which their temporary files fail on purpose.
+    #[arg(long, global = true)]
+    pub(crate) allow_tmp_debug: bool,
     /// Initial value of a system variable; may be given several times.
     #[arg(long = "set", global = true, value_name = "NAME=VALUE")]
     pub(crate) variables: Vec<String>,
@@ -320,6 +323,7 @@ impl Options {
         if self.engine.mysql_defaults {
             options.defaults = Defaults::MySql;
         }
+        options.allow_tmp_debug = self.engine.allow_tmp_debug;
         options.datadir.clone_from(&self.engine.datadir);
         if let Some(tmpdir) = &self.engine.tmpdir {
             options.tmpdir.clone_from(tmpdir);

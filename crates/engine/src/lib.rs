@@ -51,6 +51,7 @@ mod storing;
 mod stream;
 mod system_schemas;
 mod temp_data_files;
+mod temp_debug;
 mod temp_space;
 mod time_zones;
 mod transaction;

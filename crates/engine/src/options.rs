@@ -153,6 +153,8 @@ pub struct DatabaseOptions {
     pub batch_size: usize,
     /// Makes every temporary table overflow to disk as early as possible: a test mode.
     pub force_overflow: bool,
+    /// Whether sessions may set `tmp_debug`, with which their temporary files fail on purpose.
+    pub allow_tmp_debug: bool,
     /// Caches the plan of every statement at its first run: a test mode.
     pub keep_all_plans: bool,
     /// Hash function of rows.
@@ -199,6 +201,7 @@ impl DatabaseOptions {
             parallel_rows_min: 100_000,
             batch_size: 8192,
             force_overflow: false,
+            allow_tmp_debug: false,
             keep_all_plans: false,
             hash_mode: HashMode::Normal,
             optimizer: true,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mayfly_functions::BlockEncryption;
 use mayfly_legacy::DiskEngine;
+use mayfly_plan::eras::Era;
 use mayfly_plan::explain::JsonVersion;
 use mayfly_plan::{OptimizerSwitches, PlanOptions, TraceFeatures, TraceLayout};
 use mayfly_syntax::ParseOptions;
@@ -14,6 +15,7 @@ use mayfly_types::{Charset, CollationId, SessionParameters, SqlMode};
 
 use crate::character_sets;
 use crate::options::DatabaseOptions;
+use crate::temp_debug::TempDebug;
 use crate::transaction::{Characteristics, Isolation};
 use crate::variables::logs::SessionLogOptions;
 use crate::variables::optimizer::{OPTIMIZER_SWITCHES, SWITCHES_WITHOUT_EFFECT};
@@ -55,6 +57,10 @@ pub(crate) struct StatementOptions {
     /// The legacy on-disk engine of internal temporary tables, if one is selected.
     pub(crate) legacy_engine: Option<DiskEngine>,
     pub(crate) big_tables: bool,
+    /// `tmp_table_compat`; `None` for Mayfly's own tables.
+    pub(crate) era: Option<Era>,
+    /// `tmp_debug`
+    pub(crate) tmp_debug: TempDebug,
     /// Whether naming a temporary table twice in a statement is error 1137.
     pub(crate) temporary_tables_once: bool,
     /// `session_keep_temp_tables`
@@ -158,6 +164,7 @@ impl StatementOptions {
                     use_invisible_indexes: switch("use_invisible_indexes"),
                     prefer_ordering_index: switch("prefer_ordering_index"),
                 },
+                sorts_groups: era(settings).is_some_and(Era::sorts_groups),
                 optimizer: database.optimizer,
                 all_rewrites: database.all_rewrites,
             },
@@ -183,9 +190,12 @@ impl StatementOptions {
             read_buffer_size: settings.get(typed::READ_BUFFER_SIZE),
             legacy_engine: legacy_engine(settings),
             big_tables: settings.get(typed::BIG_TABLES),
+            era: era(settings),
+            tmp_debug: TempDebug::parse(settings.text(typed::TMP_DEBUG)).unwrap_or_default(),
             session_keep_temp_tables: settings.get(typed::SESSION_KEEP_TEMP_TABLES),
             temp_ddl_transactional: settings.get(typed::TEMP_DDL_TRANSACTIONAL),
-            temporary_tables_once: settings.get(typed::TEMPORARY_TABLE_REUSE) == 1,
+            temporary_tables_once: settings.get(typed::TEMPORARY_TABLE_REUSE) == 1
+                || era(settings).is_some_and(Era::refuses_reopening),
             sql_notes: settings.get(typed::SQL_NOTES),
             auto_increment_increment: settings.get(typed::AUTO_INCREMENT_INCREMENT).max(1),
             auto_increment_offset: settings.get(typed::AUTO_INCREMENT_OFFSET).max(1),
@@ -268,9 +278,26 @@ impl TraceOptions {
     }
 }
 
-/// The on-disk engine, where a legacy engine is selected.
+/// The server whose temporary tables a session wants.
+fn era(settings: &Settings) -> Option<Era> {
+    Some(match settings.get(typed::TMP_TABLE_COMPAT) {
+        1 => Era::MySql80,
+        2 => Era::MySql57,
+        3 => Era::MySql50,
+        4 => Era::MariaDb1011,
+        5 => Era::MariaDb13,
+        _ => return None,
+    })
+}
+
+/// The on-disk engine, where a legacy engine is selected. Aria's part is MyISAM's.
 fn legacy_engine(settings: &Settings) -> Option<DiskEngine> {
     const MEMORY: u64 = 0;
+    match era(settings) {
+        Some(Era::MySql57) => return Some(DiskEngine::InnoDb),
+        Some(Era::MySql50 | Era::MariaDb1011 | Era::MariaDb13) => return Some(DiskEngine::MyIsam),
+        Some(Era::MySql80) | None => {}
+    }
     let is_chosen = settings.get(typed::INTERNAL_TMP_MEM_STORAGE_ENGINE) == MEMORY;
     is_chosen.then(
         || match settings.get(typed::INTERNAL_TMP_DISK_STORAGE_ENGINE) {

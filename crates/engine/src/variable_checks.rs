@@ -10,6 +10,7 @@ use crate::accounts::mandatory;
 use crate::character_sets;
 use crate::engines::Engine;
 use crate::error::ensure;
+use crate::temp_debug::TempDebug;
 use crate::variables::{Kind, Setting, SystemVariable, logs, sql_mode};
 
 /// Context of a check.
@@ -136,6 +137,9 @@ impl SystemVariable {
             Kind::Text(_) => {
                 let text = text_of(value);
                 if self.name == "mandatory_roles" && mandatory::parse(&text).is_none() {
+                    return Err(wrong_value(self, &text));
+                }
+                if self.name == "tmp_debug" && TempDebug::parse(&text).is_none() {
                     return Err(wrong_value(self, &text));
                 }
                 Ok(Setting::Text(Some(Arc::from(text))))

@@ -43,7 +43,7 @@ pub use pool::{Block, BlockPool, PoolOptions, SizeClass};
 pub use prefetch::prefetch;
 pub use stable::{StableRange, StableRanges};
 pub use temp::{
-    Compression, EncryptionKey, Extent, TempDirectory, TempFile, TempSpace, TempSpaceOptions,
-    TierOptions, TierUsage,
+    Compression, EncryptionKey, Extent, FaultInjection, TempDirectory, TempFaults, TempFile,
+    TempSpace, TempSpaceOptions, TierOptions, TierUsage,
 };
 pub use usage::process_usage;

@@ -11,6 +11,7 @@ pub mod change;
 mod constants;
 mod date_text;
 mod document;
+pub mod eras;
 mod estimate;
 pub mod explain;
 mod lower;

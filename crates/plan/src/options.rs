@@ -25,6 +25,8 @@ pub struct PlanOptions {
     pub parameters: Vec<SqlType>,
     /// `optimizer_switch`
     pub switches: OptimizerSwitches,
+    /// Whether GROUP BY without ORDER BY gives its groups in order, as before MySQL 8.0.
+    pub sorts_groups: bool,
     /// Off in tests: every rule that is not needed for correctness is skipped.
     pub optimizer: bool,
     /// On in tests: rules that compare costs make every rewrite that is possible.
@@ -97,6 +99,7 @@ impl Default for PlanOptions {
             sets_variables: false,
             parameters: Vec::new(),
             switches: OptimizerSwitches::default(),
+            sorts_groups: false,
             optimizer: true,
             all_rewrites: false,
         }

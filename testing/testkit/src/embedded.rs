@@ -148,6 +148,7 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
         "parallel_rows_min" => options.parallel_rows_min = number()?,
         "batch_size" => options.batch_size = usize::try_from(number()?).ok()?,
         "force_overflow" => options.force_overflow = value.as_bool()?,
+        "allow_tmp_debug" => options.allow_tmp_debug = value.as_bool()?,
         "keep_all_plans" => options.keep_all_plans = value.as_bool()?,
         "optimizer" => options.optimizer = value.as_bool()?,
         "all_rewrites" => options.all_rewrites = value.as_bool()?,

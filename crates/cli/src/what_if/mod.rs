@@ -1,6 +1,7 @@
 //! `mayfly what-if`: runs a statement again under other limits and on other engines of temporary tables, to compare
 //! their costs. The results must be the same everywhere.
 
+mod eras;
 mod report;
 pub(crate) mod settings;
 
@@ -74,7 +75,9 @@ pub(crate) fn run(what_if: &WhatIfOptions, options: &Options) -> Result<ExitCode
         let (sql, seconds) = (&what_if.statement, what_if.seconds);
         outcomes.push(measure(&mut session, sql, seconds, what_if.runs));
     }
+    let elsewhere = eras::ask(&mut session, &what_if.statement).map_err(text)?;
     let report = Report {
+        elsewhere: &elsewhere,
         statement: &what_if.statement,
         cases: &cases,
         outcomes: &outcomes,

@@ -7,6 +7,7 @@ use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit, html, svg, termi
 use mayfly_engine::TemporaryTableRecord;
 use serde_json::json;
 
+use super::eras::Elsewhere;
 use super::settings::{Case, Engine};
 use super::{Outcome, UNSTABLE};
 use crate::row_sum::RowSum;
@@ -20,6 +21,7 @@ pub(crate) struct Report<'r> {
     pub(crate) statement: &'r str,
     pub(crate) cases: &'r [Case],
     pub(crate) outcomes: &'r [Outcome],
+    pub(crate) elsewhere: &'r [Elsewhere],
 }
 
 /// Comparison of the rows of all cases.
@@ -186,6 +188,12 @@ impl Report<'_> {
             terminal::bar_chart(&self.chart(), CHART_WIDTH)
         );
         let _ = write!(text, "\n{}", self.verdict().text());
+        if !self.elsewhere.is_empty() {
+            let _ = write!(text, "\n\nInternal temporary tables of other servers");
+        }
+        for line in self.elsewhere {
+            let _ = write!(text, "\n{}", line.text());
+        }
         text
     }
 
@@ -265,6 +273,7 @@ impl Report<'_> {
             "same_rows": self.is_same_everywhere(),
             "verdict": self.verdict().text(),
             "cases": cases,
+            "elsewhere": self.elsewhere.iter().map(Elsewhere::json).collect::<Vec<_>>(),
         });
         format!("{report:#}\n")
     }

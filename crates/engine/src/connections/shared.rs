@@ -212,6 +212,10 @@ pub(crate) struct SessionShared {
     pub(crate) is_instrumented: AtomicBool,
     /// Whether its events are kept: `HISTORY`.
     pub(crate) has_history: AtomicBool,
+    /// Temporary files that another server would have made, under `tmp_table_compat`.
+    pub(crate) predicted_files: AtomicU64,
+    /// Whether these are counted, and not the files that were made.
+    pub(crate) counts_predicted: AtomicBool,
     events: AtomicU64,
     /// The number of the last statement removed from `events_statements_current`.
     forgotten: AtomicU64,
@@ -286,6 +290,8 @@ impl SessionShared {
             statements: TotalsByKind::default(),
             is_instrumented: AtomicBool::new(true),
             has_history: AtomicBool::new(true),
+            predicted_files: AtomicU64::new(0),
+            counts_predicted: AtomicBool::new(false),
             events: AtomicU64::new(0),
             forgotten: AtomicU64::new(0),
             id,

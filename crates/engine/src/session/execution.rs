@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory, RunContext};
 use mayfly_functions::context::SessionFacts;
 use mayfly_functions::{CallStored, EvaluationContext};
+use mayfly_plan::eras::Prediction;
 use mayfly_plan::{Expression, TableId};
 use mayfly_storage::temptable::{
     HashFunction, OverflowPolicy, Purpose, RegistryEntry, StatementOwner, TempTableContext,
@@ -70,6 +71,7 @@ impl StatementContext<'_> {
             },
             force_overflow: database.force_overflow || options.big_tables,
             on_disk: options.big_tables,
+            spill_after_rows: self.session.settings.spill_after_rows(),
             policy: self.overflow_policy(),
             tmp_disk_table_size: options.tmp_disk_table_size,
         };
@@ -77,7 +79,7 @@ impl StatementContext<'_> {
         let memory_limit = unlimited_if_zero(options.max_tmp_statement_memory_usage);
         let space_limit = unlimited_if_zero(options.max_tmp_statement_space_usage);
         TempTableContext::new(
-            self.database().resources.clone(),
+            self.session.settings.temp_resources(),
             memory
                 .rows
                 .child("max_tmp_statement_memory_usage", memory_limit),
@@ -189,10 +191,61 @@ impl StatementContext<'_> {
         execution
     }
 
+    /// The temporary tables and sorts that are counted for the statement: its own, or under `tmp_table_compat` those of
+    /// another server, of which the tables that outgrew their memory are on disk.
+    fn made(&mut self, execution: &ExecutionContext) -> Made {
+        let (done, temp) = (&execution.counters, execution.temp.counters());
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let Some(prediction) = &self.prediction else {
+            return Made {
+                tables: get(&temp.created_tmp_tables),
+                disk_tables: get(&temp.created_tmp_disk_tables),
+                sort_scan: get(&done.sort_scan),
+                sort_range: get(&done.sort_range),
+                merges: get(&temp.sort_merge_passes),
+            };
+        };
+        // A statement may have several executions, and is counted with the first.
+        let prediction = match self.is_predicted.replace(true) {
+            true => &Prediction::default(),
+            false => &**prediction,
+        };
+        let files = &self.session.shared.predicted_files;
+        files.fetch_add(prediction.files, Ordering::Relaxed);
+        let tables = prediction.tables.len() as u64;
+        let converted = match self.options().tmp_table_size >= prediction.least_memory {
+            true => get(&temp.hit_tmp_table_size),
+            false => 0,
+        };
+        Made {
+            tables,
+            disk_tables: prediction.on_disk().max(converted.min(tables)),
+            sort_scan: prediction.sorts,
+            sort_range: 0,
+            merges: prediction.merges,
+        }
+    }
+
     /// Adds a statement's counters to the session's and to its summary.
     pub(crate) fn account(&mut self, execution: &ExecutionContext) {
         let (done, temp) = (&execution.counters, execution.temp.counters());
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let Made {
+            tables,
+            disk_tables,
+            sort_scan,
+            sort_range,
+            merges,
+        } = self.made(execution);
+        for (counter, count) in [
+            (Counter::SortScan, sort_scan),
+            (Counter::SortRange, sort_range),
+            (Counter::SortMergePasses, merges),
+            (Counter::CreatedTmpTables, tables),
+            (Counter::CreatedTmpDiskTables, disk_tables),
+        ] {
+            self.counters().add(counter, count);
+        }
         for (counter, count) in [
             (Counter::HandlerReadFirst, &done.handler_read_first),
             (Counter::HandlerReadLast, &done.handler_read_last),
@@ -209,17 +262,12 @@ impl StatementContext<'_> {
             (Counter::HandlerTmpWrite, &temp.rows_written),
             (Counter::RowsTmpRead, &temp.rows_read),
             (Counter::SortRows, &done.sort_rows),
-            (Counter::SortScan, &done.sort_scan),
-            (Counter::SortRange, &done.sort_range),
             (Counter::SelectScan, &done.select_scan),
             (Counter::SelectRange, &done.select_range),
             (Counter::SelectFullRangeJoin, &done.select_full_range_join),
             (Counter::SelectFullJoin, &done.select_full_join),
-            (Counter::CreatedTmpTables, &temp.created_tmp_tables),
-            (Counter::CreatedTmpDiskTables, &temp.created_tmp_disk_tables),
             (Counter::CountHitTmpTableSize, &temp.hit_tmp_table_size),
             (Counter::TempTableCountHitMaxRam, &temp.hit_max_ram),
-            (Counter::SortMergePasses, &temp.sort_merge_passes),
             (Counter::TmpBytesOverflowed, &temp.bytes_overflowed),
         ] {
             self.counters().add(counter, get(count));
@@ -230,19 +278,19 @@ impl StatementContext<'_> {
         diagnostics.finished_temporary_tables.extend(finished);
         let summary = &mut diagnostics.summary;
         summary.has_worked = true;
-        summary.temporary_tables += get(&temp.created_tmp_tables);
+        summary.temporary_tables += tables;
         summary.hit_tmp_table_size += get(&temp.hit_tmp_table_size);
         summary.hit_max_ram += get(&temp.hit_max_ram);
         summary.select_full_join += get(&done.select_full_join);
         summary.select_full_range_join += get(&done.select_full_range_join);
         summary.select_range += get(&done.select_range);
         summary.select_scan += get(&done.select_scan);
-        summary.sort_merge_passes += get(&temp.sort_merge_passes);
-        summary.sort_range += get(&done.sort_range);
+        summary.sort_merge_passes += merges;
+        summary.sort_range += sort_range;
         summary.sort_rows += get(&done.sort_rows);
         summary.sort_priority_queue += get(&done.sort_priority_queue_sorts);
-        summary.sort_scan += get(&done.sort_scan);
-        summary.disk_tables += get(&temp.created_tmp_disk_tables);
+        summary.sort_scan += sort_scan;
+        summary.disk_tables += disk_tables;
         summary.bytes_overflowed += get(&temp.bytes_overflowed);
         summary.rows_examined += get(&done.rows_examined) + get(&done.sort_rows) + rows_reread;
         summary.no_index_used |= get(&done.select_scan) + get(&done.select_full_join) > 0;
@@ -250,6 +298,15 @@ impl StatementContext<'_> {
         summary.disk_peak = summary.disk_peak.max(execution.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);
     }
+}
+
+/// Temporary tables and sorts that are counted for a statement.
+struct Made {
+    tables: u64,
+    disk_tables: u64,
+    sort_scan: u64,
+    sort_range: u64,
+    merges: u64,
 }
 
 impl StatementContext<'_> {

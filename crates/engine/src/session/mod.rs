@@ -21,6 +21,7 @@ mod log_state;
 mod logging;
 mod memory;
 mod opening;
+mod parameters;
 mod privileges;
 mod profiles;
 mod read_view;

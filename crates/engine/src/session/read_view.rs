@@ -184,13 +184,16 @@ impl TableAccess for StatementContext<'_> {
 
     fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
         let budgets = &self.database().budgets;
-        let (memory, temp_space) = if definition.has_private_rows() {
-            (&self.session.memory.rows, &self.session.memory.temp_space)
+        let (memory, temp_space, resources) = if definition.has_private_rows() {
+            let own = &self.session.memory;
+            let resources = self.session.settings.temp_resources();
+            (&own.rows, &own.temp_space, resources)
         } else {
-            (&budgets.base_tables, &budgets.base_space)
+            let resources = self.database().resources.clone();
+            (&budgets.base_tables, &budgets.base_space, resources)
         };
         UserTableContext {
-            resources: self.database().resources.clone(),
+            resources,
             memory: memory.clone(),
             temp_space: temp_space.clone(),
             // A MEMORY table has a limit of its own.

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mayfly_functions::UserVariables;
 use mayfly_functions::context::{MysqlRandom, RandomStates};
-use mayfly_memory::Reservation;
+use mayfly_memory::{FaultInjection, Reservation};
+use mayfly_storage::temptable::Resources;
 
 use crate::database::Database;
 use crate::statement_options::StatementOptions;
@@ -21,6 +22,8 @@ pub(crate) struct SessionSettings {
     pub(super) current_database: Option<Arc<str>>,
     pub(super) user_variables: Arc<UserVariables>,
     pub(super) random: Arc<Mutex<RandomStates>>,
+    /// The faults of its temporary files, where the database allows `tmp_debug`.
+    faults: Option<Arc<FaultInjection>>,
 }
 
 impl SessionSettings {
@@ -32,13 +35,40 @@ impl SessionSettings {
         memory: Reservation,
         seed: u64,
     ) -> Self {
-        Self {
+        let allows = database.options.allow_tmp_debug;
+        let settings = Self {
             options: database.statement_options(&variables),
             database,
             variables,
             current_database,
             user_variables: Arc::new(UserVariables::charged_to(memory)),
             random: Arc::new(Mutex::new(RandomStates::new(seed))),
+            faults: allows.then(Arc::default),
+        };
+        settings.apply_faults();
+        settings
+    }
+
+    /// The resources of the session's temporary tables, whose files have the faults of `tmp_debug`.
+    pub(crate) fn temp_resources(&self) -> Resources {
+        let mut resources = self.database.resources.clone();
+        if let Some(faults) = &self.faults {
+            resources.temp_space = resources.temp_space.with_faults(Arc::clone(faults));
+        }
+        resources
+    }
+
+    /// Number of rows after which temporary tables overflow, by `tmp_debug`.
+    pub(crate) fn spill_after_rows(&self) -> Option<u64> {
+        let allowed = self.faults.is_some();
+        self.options.tmp_debug.spill_after_rows.filter(|_| allowed)
+    }
+
+    /// Begins to count the writes of a statement, for the faults of `tmp_debug`.
+    #[inline]
+    pub(super) fn begin_statement(&self) {
+        if let Some(faults) = &self.faults {
+            faults.begin_statement();
         }
     }
 
@@ -79,5 +109,12 @@ impl SessionSettings {
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Settings)) {
         change(&mut self.variables);
         self.options = self.database.statement_options(&self.variables);
+        self.apply_faults();
+    }
+
+    fn apply_faults(&self) {
+        if let Some(faults) = &self.faults {
+            faults.set(self.options.tmp_debug.faults);
+        }
     }
 }

@@ -13,6 +13,7 @@ use mayfly_exec::Measures;
 use mayfly_functions::StoredFunction;
 use mayfly_plan::Explanation;
 use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::eras::Prediction;
 use mayfly_plan::{ParameterPlace, PlanOptions, TableId};
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{ReadLock, Statement as DurableStatement};
@@ -21,6 +22,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Stage, Stages, Value};
 
 use super::lending::LentSession;
+use super::parameters::Parameters;
 use super::{Session, SessionPrivileges, StatementTables, StatementTrace, TreeMemory};
 use crate::accounts::rights::Rights;
 use crate::catalog::stored_functions::FunctionUse;
@@ -38,21 +40,6 @@ use crate::status::{Counter, Counters};
 use crate::storing::StatementClock;
 use crate::transaction::{Savepoint, Transaction, ends_transaction};
 use crate::variables::{self, Scope, Setting, Settings, structured};
-
-/// The types and values of a statement's `?`.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Parameters {
-    pub(crate) types: Arc<[SqlType]>,
-    pub(crate) values: Arc<[Value]>,
-}
-
-impl Parameters {
-    /// The value of a `?`, and its type.
-    pub(crate) fn get(&self, index: usize) -> Option<(Value, SqlType)> {
-        let value = self.values.get(index)?.clone();
-        Some((value, self.types.get(index)?.clone()))
-    }
-}
 
 /// Inferred types of `?`, with the place of each, by index.
 pub(crate) type InferredTypes = BTreeMap<usize, (SqlType, ParameterPlace)>;
@@ -115,6 +102,10 @@ pub(crate) struct StatementContext<'s> {
     offers_plan: Cell<bool>,
     /// Measures of each operator of its plan, where wanted.
     pub(crate) measures: Option<Arc<Measures>>,
+    /// What another server's temporary tables would be, under `tmp_table_compat`.
+    pub(crate) prediction: Option<Arc<Prediction>>,
+    /// Whether that was counted.
+    pub(super) is_predicted: Cell<bool>,
     /// How its expressions set user variables.
     pub(crate) variables: VariableUse,
     /// Whether its table functions may sample types.
@@ -177,6 +168,8 @@ impl<'s> StatementContext<'s> {
             trace: None,
             offers_plan: Cell::new(false),
             measures: None,
+            prediction: None,
+            is_predicted: Cell::new(false),
             keeps_found_rows: false,
             started_at: OnceCell::new(),
             temp: OnceCell::new(),
@@ -201,6 +194,7 @@ impl<'s> StatementContext<'s> {
         text: &Arc<str>,
         keeps_diagnostics: bool,
     ) -> Self {
+        session.settings.begin_statement();
         let options = session.settings.options();
         session.diagnostics.begin(keeps_diagnostics, options);
         session.shared.kill.reset();

@@ -1,5 +1,7 @@
 //! SHOW STATUS.
 
+use std::sync::atomic::Ordering;
+
 use crate::connections::SessionShared;
 use crate::database::Database;
 use crate::status::{COUNTERS, Counter, commands};
@@ -19,6 +21,13 @@ pub(crate) fn rows(database: &Database, session: Option<&SessionShared>) -> Vec<
     }
     // Counters without session values show the global ones.
     for (name, text) in database.computed_status() {
+        let session = session.filter(|session| session.counts_predicted.load(Ordering::Relaxed));
+        let text = match session {
+            Some(session) if name == "Created_tmp_files" => {
+                session.predicted_files.load(Ordering::Relaxed).to_string()
+            }
+            _ => text,
+        };
         rows.push((name.to_owned(), text));
     }
     let space = session.map(|session| session.memory().temp_space);

@@ -13,6 +13,7 @@ mod create_table;
 mod data_file;
 mod databases;
 mod drop_table;
+mod eras;
 mod explain;
 mod hints;
 mod histograms;
@@ -60,6 +61,7 @@ mod views;
 mod writers;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use mayfly_syntax::ast::{
     AlterAction, ColumnAttribute, GeneratedStorage, LoadDuplicate, OnDuplicateRow, SetItem,
@@ -186,7 +188,11 @@ pub(crate) fn run(
     if let Some(outcome) = built_in_objects::run(context, statement)? {
         return Ok(outcome);
     }
+    let is_of_era = context.options().era.is_some();
+    let shared = &context.session.shared;
+    shared.counts_predicted.store(is_of_era, Ordering::Relaxed);
     if properties(statement).has_plan {
+        context.prediction = eras::predict(context, statement);
         planning::run(context, statement, slot)
     } else {
         context.stages().enter(Stage::Executing);

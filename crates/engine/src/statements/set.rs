@@ -331,6 +331,7 @@ fn system(
         return Ok(());
     }
     check_key_cache(context, variable, &setting)?;
+    check_tmp_debug(context, variable, &setting)?;
     if let Some(warning) = variable.warning_of(&setting) {
         context.warn(warning);
     }
@@ -376,6 +377,20 @@ fn check_key_cache(
         }
         _ => Ok(()),
     }
+}
+
+/// 1290 for faults of temporary space where the server was started without them.
+fn check_tmp_debug(
+    context: &StatementContext<'_>,
+    variable: &SystemVariable,
+    setting: &Setting,
+) -> Result<()> {
+    let is_faulty = variable.name == "tmp_debug"
+        && matches!(setting, Setting::Text(Some(text)) if !text.is_empty());
+    refuse(
+        is_faulty && !context.database().options.allow_tmp_debug,
+        || codes::ER_OPTION_PREVENTS_STATEMENT.with(&[&"--allow-tmp-debug=OFF"]),
+    )
 }
 
 /// 1231 for a file that cannot be written to as a log.

@@ -25,6 +25,7 @@ mod value;
 pub(crate) use self::definition::{Kind, Scope, SystemVariable};
 pub(crate) use self::registry::{all, position};
 pub(crate) use self::settings::Settings;
+pub(crate) use self::temporary_tables::TMP_TABLE_COMPAT_SERVERS;
 pub(crate) use self::value::Setting;
 
 /// Whether a name is a system variable that can be set at startup.

@@ -6,6 +6,16 @@ use super::definition::{
     switch, text,
 };
 
+/// The values of `tmp_table_compat`.
+pub(crate) const TMP_TABLE_COMPAT_SERVERS: &[&str] = &[
+    "native",
+    "mysql80",
+    "mysql57",
+    "mysql50",
+    "mariadb1011",
+    "mariadb13",
+];
+
 pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("big_tables", switch(false), "Internal temporary tables go to disk from their first row on.").hintable();
     both("default_tmp_storage_engine", Kind::Engine("InnoDB"), "The engine that CREATE TEMPORARY TABLE records when the statement names none.");
@@ -26,8 +36,10 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("temp_ddl_transactional", switch(false), "Whether CREATE, DROP, ALTER, RENAME and TRUNCATE of temporary tables are undone by a rollback of their transaction, or to a savepoint before them.");
     both("temporary_table_reuse", choice(0, &["MAYFLY", "MYSQL"]), "Whether a statement may name a TEMPORARY table several times: MYSQL gives error 1137, as MySQL does.");
     global("temptable_use_mmap", switch(false), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
+    both("tmp_debug", text(""), "Faults of the session's temporary files, to see what an application does when temporary space fails: a list of fail_after_bytes=n, fail_on_write=n, spill_after_rows=n, slow_io=milliseconds, full_disk and corrupt_block=n. The server must be started with --allow-tmp-debug.").restricted();
     both("tmp_disk_table_size", number(u64::MAX, 1024, u64::MAX), "The most temporary disk space of one internal temporary table.").hintable();
     both("tmp_key_cache", text("default"), "The key cache of internal temporary tables in the MyISAM engine: default, or the name of one that SET GLOBAL name.key_buffer_size has made.");
+    both("tmp_table_compat", choice(0, TMP_TABLE_COMPAT_SERVERS), "The server whose rules for internal temporary tables EXPLAIN, the counters and the slow log follow.");
     both("tmp_table_size", number(u64::MAX, 1024, u64::MAX), "The most memory of one internal temporary table before it overflows to disk; with the greatest value it may hold as much as it leaves free of temptable_max_ram.").hintable();
     global("encrypt_tmp_files", switch(false), "Whether temporary files are encrypted, by a key that only this process knows.").read_only();
     global("tmp_files_compression", choice(0, &["NONE", "LZ4"]), "How temporary files are compressed.").on_change(Effect::Compression);

@@ -285,6 +285,9 @@ typed! {
     TMPDIR: Text = "tmpdir";
     TMP_DISK_TABLE_SIZE: u64 = "tmp_disk_table_size";
     TMP_OVERFLOW_POLICY: u64 = "tmp_overflow_policy";
+    TMP_TABLE_COMPAT: u64 = "tmp_table_compat";
+    SORT_BUFFER_SIZE: u64 = "sort_buffer_size";
+    TMP_DEBUG: Text = "tmp_debug";
     TMPDIR_CAPACITY: Text = "tmpdir_capacity";
     TMP_FILES_COMPRESSION: u64 = "tmp_files_compression";
     TMP_KEY_CACHE: Text = "tmp_key_cache";

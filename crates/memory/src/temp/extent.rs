@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::codec::{Check, Encoded};
 use super::disk_space::NoRoom;
+use super::injected::{self, FaultInjection, Struck};
 use super::lane::Allocation;
 use super::shared::Inner;
 use super::sizes::{EXTENT_UNIT, PIECE};
@@ -22,7 +23,30 @@ struct FileInner {
     space: Arc<Inner>,
     lane: usize,
     budget: Budget,
+    faults: Option<Arc<FaultInjection>>,
     counted: AtomicBool,
+}
+
+impl FileInner {
+    /// The error of a write that a fault struck: the one that a device gives, in each directory if it is full.
+    fn injected_failure(&self, struck: Struck, size: u64) -> MemoryError {
+        let space = &self.space;
+        let refused = space.tiers.iter().map(|tier| {
+            let directory = tier.directory();
+            let directory = directory.unwrap_or_else(|| tier.options().directory.clone());
+            let path = directory.join(space.options.name(self.lane));
+            let source = struck.error().unwrap_or_else(|| ErrorKind::Other.into());
+            Refused::from(injected::failure(path, size, source))
+        });
+        let mut refusals: Vec<Refused> = refused.collect();
+        match refusals.remove(0) {
+            Refused::Failed(failure) => failure.into(),
+            full => {
+                refusals.insert(0, full);
+                space.full(size, refusals)
+            }
+        }
+    }
 }
 
 /// A table's temporary file: write extents, read them back in any order.
@@ -30,11 +54,17 @@ struct FileInner {
 pub struct TempFile(Arc<FileInner>);
 
 impl TempFile {
-    pub(super) fn new(space: Arc<Inner>, lane: usize, budget: Budget) -> Self {
+    pub(super) fn new(
+        space: Arc<Inner>,
+        lane: usize,
+        budget: Budget,
+        faults: Option<Arc<FaultInjection>>,
+    ) -> Self {
         Self(Arc::new(FileInner {
             space,
             lane,
             budget,
+            faults,
             counted: AtomicBool::new(false),
         }))
     }
@@ -160,6 +190,9 @@ impl Extent {
     /// When `bytes` is shorter than the extent.
     pub fn read(&self, bytes: &mut [u8]) -> Result<()> {
         let mut rest = &mut bytes[..self.length];
+        if let Some(faults) = &self.file.faults {
+            faults.delay_read();
+        }
         for piece in self.pieces.as_slice() {
             let (bytes, behind) = std::mem::take(&mut rest).split_at_mut(piece.length);
             rest = behind;
@@ -188,6 +221,21 @@ impl Extent {
         let tiers = &file.space.tiers;
         let size = (encoded.bytes.len() as u64).next_multiple_of(EXTENT_UNIT);
         self.reservation.try_grow(size)?;
+        let faults = file.faults.as_deref();
+        let struck = faults.and_then(|faults| faults.strike_write(encoded.bytes.len()));
+        let wrong = match struck {
+            Some(Struck::Corrupt) => injected::with_wrong_bit(encoded.bytes),
+            Some(struck) => return Err(file.injected_failure(struck, size)),
+            None => Vec::new(),
+        };
+        let encoded = &Encoded {
+            bytes: if wrong.is_empty() {
+                encoded.bytes
+            } else {
+                &wrong
+            },
+            ..*encoded
+        };
         let mut refusals = Vec::new();
         for number in 0..tiers.len() {
             match self.append_to(number, length, encoded)? {

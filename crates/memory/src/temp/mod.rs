@@ -25,6 +25,7 @@ mod codec;
 mod disk_space;
 mod extent;
 mod home;
+mod injected;
 mod lane;
 mod options;
 mod shared;
@@ -44,13 +45,14 @@ pub use codec::{Compression, EncryptionKey};
 use disk_space::DiskSpace;
 pub use extent::{Extent, TempFile};
 use home::Home;
+pub use injected::{FaultInjection, TempFaults};
 pub use options::{TempSpaceOptions, TierOptions};
 use shared::Inner;
 use tier::Tier;
 
 /// The temporary space of one process. Cloning gives another handle.
 #[derive(Debug, Clone)]
-pub struct TempSpace(Arc<Inner>);
+pub struct TempSpace(Arc<Inner>, Option<Arc<FaultInjection>>);
 
 impl TempSpace {
     /// A temporary space; touches no file.
@@ -63,7 +65,7 @@ impl TempSpace {
         let memory = options.working_memory.take();
         let disk = DiskSpace::total(options.limit);
         let tiers = 0..options.tiers.len();
-        Self(Arc::new(Inner {
+        let inner = Inner {
             tiers: tiers
                 .map(|number| Tier::new(number, &options, &disk))
                 .collect(),
@@ -73,7 +75,14 @@ impl TempSpace {
             counters: TempCounters::default(),
             disk,
             next_lane: AtomicUsize::new(0),
-        }))
+        };
+        Self(Arc::new(inner), None)
+    }
+
+    /// A handle whose files have these faults.
+    #[must_use]
+    pub fn with_faults(&self, faults: Arc<FaultInjection>) -> Self {
+        Self(Arc::clone(&self.0), Some(faults))
     }
 
     /// Checks that files can be made in every directory: makes and removes one's own.
@@ -113,7 +122,7 @@ impl TempSpace {
     pub fn file(&self, budget: &Budget) -> TempFile {
         let lanes = self.0.options.lanes.max(1);
         let lane = self.0.next_lane.fetch_add(1, Ordering::Relaxed) % lanes;
-        TempFile::new(Arc::clone(&self.0), lane, budget.clone())
+        TempFile::new(Arc::clone(&self.0), lane, budget.clone(), self.1.clone())
     }
 
     /// Makes a separate directory for files that other code writes: in the first directory in which that is possible.

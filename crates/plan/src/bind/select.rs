@@ -81,7 +81,10 @@ impl Binder<'_> {
             None => None,
         };
         self.scope().clause = Clause::OrderBy;
-        let order = self.bind_order_keys(tail.order_by)?;
+        let mut order = self.bind_order_keys(tail.order_by)?;
+        if self.options.sorts_groups && tail.order_by.is_empty() && !select.distinct {
+            order = self.order_of_groups();
+        }
         if select.group_by.several_sets {
             return Err(self.no_secondary_engine());
         }
@@ -98,6 +101,18 @@ impl Binder<'_> {
             limit: tail.limit,
             select_id,
         })
+    }
+
+    /// The keys of GROUP BY as those of ORDER BY.
+    fn order_of_groups(&mut self) -> Vec<OrderKey> {
+        let keys = self.scope().group_keys.iter();
+        keys.filter(|key| !matches!(key.kind, ExpressionKind::Literal(_)))
+            .map(|key| OrderKey {
+                expression: key.clone(),
+                descending: false,
+                item: None,
+            })
+            .collect()
     }
 
     /// Error 3889: grouping that needs a secondary engine.

@@ -40,7 +40,7 @@ pub use rewritten::identifier;
 pub(crate) use rewritten::{change_text, query_text, rewritten, shaped};
 pub use scans::{TableReader, table_readers};
 pub use subject::{Change, ChangeKind, Subject};
-pub use traditional::{ExplainRow, traditional};
+pub use traditional::{ExplainRow, note_prediction, traditional};
 pub use tree::tree;
 
 use crate::document::Layout;

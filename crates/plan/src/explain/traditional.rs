@@ -1,11 +1,12 @@
 //! EXPLAIN in the traditional format: a row for each table, query block by query block (the manual,
 //! "EXPLAIN Output Format").
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::blocks::{Body, Note, Operation, QueryBlock, TableUse, query_blocks};
 use super::measured::Measurements;
 use super::subject::Subject;
+use crate::eras::{Notes, Prediction};
 use crate::tree::logical::with_stack;
 use crate::tree::physical::{QueryPlan, SetOperationKind};
 
@@ -71,6 +72,29 @@ pub fn traditional(subject: &Subject<'_>) -> Vec<ExplainRow> {
         }
     }
     rows
+}
+
+/// Replaces the notes on temporary tables and sorts by those of another server.
+pub fn note_prediction(rows: &mut [ExplainRow], prediction: &Prediction) {
+    let mut noted = BTreeSet::new();
+    let mut results = prediction.results.iter();
+    for row in rows {
+        let notes = if row.select_type.ends_with("RESULT") {
+            results.next().copied().unwrap_or_default()
+        } else if noted.insert(row.id) {
+            prediction.notes.get(&row.id).copied().unwrap_or_default()
+        } else {
+            Notes::default()
+        };
+        let own = row.extra.iter().flat_map(|extra| extra.split("; "));
+        let own = own.filter(|note| !["Using temporary", "Using filesort"].contains(note));
+        let (mut before, behind): (Vec<&str>, Vec<&str>) =
+            own.partition(|note| !note.starts_with("Using join buffer"));
+        before.extend(notes.temporary.then_some("Using temporary"));
+        before.extend(notes.filesort.then_some("Using filesort"));
+        before.extend(behind);
+        row.extra = (!before.is_empty()).then(|| before.join("; "));
+    }
 }
 
 fn rows_of(plan: &QueryPlan, measured: Option<&Measurements>) -> Vec<ExplainRow> {

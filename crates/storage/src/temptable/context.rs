@@ -133,12 +133,26 @@ pub struct TempTableOptions {
     pub hash: HashFunction,
     /// Test switch: overflow every table as soon as possible, to show that results do not depend on memory.
     pub force_overflow: bool,
+    /// Number of rows after which a table overflows, for tests of applications: `tmp_debug`. `None` for no such number.
+    pub spill_after_rows: Option<u64>,
     /// Keep every table of MySQL's kind on disk, whatever its size: `big_tables`.
     pub on_disk: bool,
     /// Reaction to tables that outgrow their memory.
     pub policy: OverflowPolicy,
     /// Size in bytes that one table may have in temporary files; `u64::MAX` for no limit: `tmp_disk_table_size`.
     pub tmp_disk_table_size: u64,
+}
+
+impl TempTableOptions {
+    /// Whether some tables are on disk from their first row on.
+    pub fn starts_on_disk(&self) -> bool {
+        self.on_disk || self.spill_after_rows == Some(0)
+    }
+
+    /// Whether a table overflows as soon as it can.
+    pub(crate) fn forces_overflow(&self) -> bool {
+        self.force_overflow || self.spill_after_rows == Some(0)
+    }
 }
 
 impl Default for TempTableOptions {
@@ -149,6 +163,7 @@ impl Default for TempTableOptions {
             batch_rows: 8192,
             hash: HashFunction::Standard,
             force_overflow: false,
+            spill_after_rows: None,
             on_disk: false,
             policy: OverflowPolicy::Disk,
             tmp_disk_table_size: u64::MAX,

@@ -61,13 +61,13 @@ pub use partition::join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
 pub use partition_queue::join_pair::JoinPair;
 pub use partition_queue::{PartitionQueue, Taken};
 pub use queue::{MemoryQueue, QueueShare};
+pub(crate) use record::FORCED_OVERFLOW_LIMIT;
 pub use record::{LimitHit, RegistryEntry, StatementOwner};
 pub use registry::{Registry, StatementCounters};
 pub use rows::KeyHasher;
 pub use scan::Scan;
 pub use sorted::SortedScan;
 pub use spec::{Access, KeyColumn, KeyMode, OperatorNumber, Purpose, SortKey, TempTableSpec};
-pub(crate) use table::FORCED_OVERFLOW_LIMIT;
 pub use table::{TempTable, TempTableWriter};
 pub(crate) use user::{MapSnapshot, OrderedMap};
 pub use user::{

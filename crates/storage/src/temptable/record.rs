@@ -14,6 +14,11 @@ use mayfly_types::Interrupt;
 
 use super::spec::{OperatorNumber, Purpose};
 
+/// Memory limit of a table that overflows at once; see
+/// [`TempTableOptions::force_overflow`](super::TempTableOptions::force_overflow) and
+/// [`TempTableOptions::spill_after_rows`](super::TempTableOptions::spill_after_rows).
+pub(crate) const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
+
 /// Owner of a table: session and statement.
 #[derive(Debug, Clone, Default)]
 pub struct StatementOwner {
@@ -77,6 +82,8 @@ pub(crate) struct TempTableRecord {
     pub(crate) memory: Budget,
     pub(crate) temp_space: Budget,
     rows: AtomicU64,
+    /// Number of rows after which the table has no memory of its own; `u64::MAX` for no such number.
+    rows_in_memory: AtomicU64,
     groups: AtomicU64,
     partitions: AtomicU64,
     bytes_written: AtomicU64,
@@ -97,6 +104,7 @@ impl TempTableRecord {
             memory,
             temp_space,
             rows: AtomicU64::new(0),
+            rows_in_memory: AtomicU64::new(u64::MAX),
             groups: AtomicU64::new(0),
             partitions: AtomicU64::new(1),
             bytes_written: AtomicU64::new(0),
@@ -140,7 +148,25 @@ impl TempTableRecord {
 
     /// Counts rows that were added to the table.
     pub(crate) fn add_rows(&self, rows: u64) {
-        self.rows.fetch_add(rows, Ordering::Relaxed);
+        let before = self.rows.fetch_add(rows, Ordering::Relaxed);
+        self.check_rows(before + rows);
+    }
+
+    /// Takes the table's memory away once it has more than `rows` rows.
+    pub(crate) fn overflow_after(&self, rows: u64) {
+        self.rows_in_memory.store(rows, Ordering::Relaxed);
+        self.check_rows(self.rows());
+    }
+
+    fn check_rows(&self, rows: u64) {
+        if rows > self.rows_in_memory.load(Ordering::Relaxed) {
+            self.memory.set_limit(FORCED_OVERFLOW_LIMIT);
+        }
+    }
+
+    /// Number of rows so far, also of writers that have not finished.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
     }
 
     /// Counts rows that have left the table, or were never made part of it.
@@ -151,6 +177,7 @@ impl TempTableRecord {
     /// Sets the number of rows.
     pub(crate) fn set_rows(&self, rows: u64) {
         self.rows.store(rows, Ordering::Relaxed);
+        self.check_rows(rows);
     }
 
     pub(crate) fn add_groups(&self, groups: u64) {

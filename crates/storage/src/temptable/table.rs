@@ -9,7 +9,7 @@ use mayfly_types::{Batch, Error, PhysicalType, Result};
 
 use super::context::TempTableContext;
 use super::reclaim::Reclaim;
-use super::record::{Ending, RegistryEntry, TableFacts};
+use super::record::{Ending, FORCED_OVERFLOW_LIMIT, RegistryEntry, TableFacts};
 use super::registry::Registration;
 use super::rows::{KeyHasher, RowKeys};
 use super::sorted::{SortState, SortWriter};
@@ -21,9 +21,6 @@ use crate::error::ANONYMOUS_TABLE;
 pub(crate) const ENGINE: &str = "TempTable";
 /// Number of rows below which a table with hash access is not partitioned.
 const PARTITION_ROWS: u64 = 16 << 10;
-/// Memory limit of a table that overflows at once; see
-/// [`TempTableOptions::force_overflow`](super::TempTableOptions::force_overflow).
-pub(crate) const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
 
 /// Output of one writer.
 pub(crate) struct Written {
@@ -51,7 +48,8 @@ pub(crate) struct Inner {
 
 impl Inner {
     fn is_on_disk(&self) -> bool {
-        self.store.context.options().on_disk && self.spec.purpose.is_counted()
+        let options = self.store.context.options();
+        options.on_disk && self.spec.purpose.is_counted() || self.store.has_too_many_rows()
     }
 }
 
@@ -118,7 +116,7 @@ impl TempTable {
         context.enter_queue()?;
         let shared = context.shared();
         let options = context.options();
-        let limit = if options.force_overflow {
+        let limit = if options.forces_overflow() {
             options.tmp_table_size.min(FORCED_OVERFLOW_LIMIT)
         } else {
             options.tmp_table_size
@@ -140,6 +138,9 @@ impl TempTable {
         let counters = Some(Arc::clone(&shared.counters));
         let registry = &shared.resources.registry;
         let record = registry.register(facts, counters, memory, temp_budget);
+        if let Some(rows) = options.spill_after_rows {
+            record.overflow_after(rows);
+        }
         if spec.purpose.is_counted() {
             context.count(|counters| &counters.created_tmp_tables, 1);
         }

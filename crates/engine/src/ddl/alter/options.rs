@@ -30,6 +30,9 @@ impl Alteration<'_> {
                     self.convert_to(charset.as_deref(), collation.as_deref())?;
                 }
                 AlterAction::Partition(partitioning) => {
+                    refuse(self.old.has_private_rows(), || {
+                        codes::ER_PARTITION_NO_TEMPORARY.error()
+                    })?;
                     let computed = partitioning::computed(self.session(), partitioning);
                     self.builder.table.partitioning = Some(computed);
                     self.session()

@@ -571,9 +571,10 @@ impl Builder<'_> {
         let ty = &column.ty;
         let is_long = ty.is_blob();
         structured_keys::check(key.kind, key.parts.len(), column, prefix, part.is_ordered)?;
-        if key.kind == KeyKind::FullText
-            && (!ty.is_string() || ty.is_binary_string() || ty.kind == TypeKind::Json)
-        {
+        if key.kind == KeyKind::FullText && ty.kind == TypeKind::Json {
+            return Err(codes::ER_JSON_USED_AS_KEY.with(&[name]));
+        }
+        if key.kind == KeyKind::FullText && (!ty.is_string() || ty.is_binary_string()) {
             return Err(codes::ER_BAD_FT_COLUMN.with(&[name]));
         }
         if key.kind == KeyKind::FullText {

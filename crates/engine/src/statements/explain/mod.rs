@@ -19,6 +19,7 @@ pub(super) use self::explained::limits;
 use crate::error::refuse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
+use crate::statements::eras;
 
 /// 6006 and 6007: EXPLAIN … INTO names the format, and it is JSON.
 fn check_into(statement: &Explain, format: &ExplainFormat) -> Result<()> {
@@ -114,7 +115,18 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
     if let (Some(rewritten), true) = (&explained.rewritten, noted) {
         context.note(codes::ER_YES.with(&[rewritten]));
     }
-    let outcome = shown(&subject, &format, version);
+    let prediction = eras::predict(context, target);
+    if let Some(prediction) = &prediction {
+        for note in eras::notes(context, prediction) {
+            context.note(codes::ER_YES.with(&[&note]));
+        }
+    }
+    let outcome = match (&format, prediction) {
+        (ExplainFormat::Traditional, Some(prediction)) => {
+            rows::traditional(&subject, Some(&prediction))
+        }
+        _ => shown(&subject, &format, version),
+    };
     let Some(name) = &statement.into else {
         return Ok(outcome);
     };
@@ -130,7 +142,7 @@ fn shown(subject: &Subject<'_>, format: &ExplainFormat, version: JsonVersion) ->
     match format {
         ExplainFormat::Tree => rows::document("EXPLAIN", &explain::tree(subject)),
         ExplainFormat::Json => rows::document("EXPLAIN", &explain::json(subject, version)),
-        _ => rows::traditional(subject),
+        _ => rows::traditional(subject, None),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Result sets of EXPLAIN: rows of the traditional format, and documents.
 
 use mayfly_functions::derive;
+use mayfly_plan::eras::Prediction;
 use mayfly_plan::explain::{self, ExplainRow, Subject};
 use mayfly_types::{CollationId, SqlType, Value};
 
@@ -81,9 +82,13 @@ fn extra() -> Column {
     ("Extra", characters(255), |row| text(row.extra.as_deref()))
 }
 
-fn listed(columns: &[Column], subject: &Subject<'_>) -> Outcome {
+fn listed(columns: &[Column], subject: &Subject<'_>, prediction: Option<&Prediction>) -> Outcome {
     let values = |row: &ExplainRow| columns.iter().map(|(.., value)| value(row)).collect();
-    let rows: Vec<Vec<Value>> = explain::traditional(subject).iter().map(values).collect();
+    let mut rows = explain::traditional(subject);
+    if let Some(prediction) = prediction {
+        explain::note_prediction(&mut rows, prediction);
+    }
+    let rows: Vec<Vec<Value>> = rows.iter().map(values).collect();
     let columns = columns.iter().map(|(name, ty, _)| (*name, ty.clone()));
     let result = StatementResult::of_rows(&columns.collect::<Vec<_>>(), &rows);
     let never_null = |name: &str| ["id", "select_type", "Extra"].contains(&name);
@@ -91,11 +96,11 @@ fn listed(columns: &[Column], subject: &Subject<'_>) -> Outcome {
 }
 
 /// The traditional format.
-pub(super) fn traditional(subject: &Subject<'_>) -> Outcome {
+pub(super) fn traditional(subject: &Subject<'_>, prediction: Option<&Prediction>) -> Outcome {
     let mut columns = first_columns();
     columns.insert(3, ("partitions", characters(1_579_008), |_| Value::Null));
     columns.extend([filtered(), extra()]);
-    listed(&columns, subject)
+    listed(&columns, subject, prediction)
 }
 
 /// MariaDB's ANALYZE: the traditional format with measurements.
@@ -108,5 +113,5 @@ pub(super) fn analyzed(subject: &Subject<'_>) -> Outcome {
         extra(),
     ];
     columns.extend(measured);
-    listed(&columns, subject)
+    listed(&columns, subject, None)
 }

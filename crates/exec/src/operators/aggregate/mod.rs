@@ -150,7 +150,7 @@ impl Node for Aggregate {
                 (Some(n), _)
                     if !compiled.needs_whole_groups()
                         && compiled.is_mergeable()
-                        && !run.statement.temp.options().on_disk =>
+                        && !run.statement.temp.options().starts_on_disk() =>
                 {
                     first_groups::run(compiled, n, run)?
                 }

@@ -360,6 +360,9 @@ impl SortWriter {
 
     /// The rows, in runs. Without a limit each run is sorted: the workers do that in parallel.
     pub(crate) fn finish(mut self) -> Result<SortedWriter> {
+        if self.store.has_too_many_rows() && !self.run.rows.is_empty() {
+            self.write_run()?;
+        }
         self.prune();
         if self.cutoff.is_none() || !self.files.is_empty() {
             self.sort();

@@ -122,6 +122,12 @@ impl Store {
         Ok(block)
     }
 
+    /// Whether the table has the rows after which its writers leave nothing in memory.
+    pub(crate) fn has_too_many_rows(&self) -> bool {
+        let most = self.context.options().spill_after_rows;
+        most.is_some_and(|most| most == 0 || self.record.rows() > most)
+    }
+
     /// Whether anything ever went to a temporary file.
     pub(crate) fn has_overflowed(&self) -> bool {
         self.record.has_overflowed()

@@ -148,6 +148,11 @@ impl EntryChanges {
 }
 
 impl Scratch {
+    /// A buffer for a page.
+    pub(super) fn page(&mut self) -> &mut Vec<u8> {
+        &mut self.page
+    }
+
     /// Whether the buffers are small enough to keep.
     pub(super) fn is_small(&self) -> bool {
         let changes = self.changes.changes.iter();
@@ -176,6 +181,21 @@ fn each_entry<E>(
     shape.encoders[index].each_entry(value, key, each)
 }
 
+/// Calls `each` with the keys of a stored row in an index, as trees hold them.
+pub(super) fn entries_of(
+    shape: &Shape,
+    index: usize,
+    source: (&[u8], Resolver<'_>),
+    key: &mut Vec<u8>,
+    mut each: impl FnMut(&mut Vec<u8>),
+) {
+    let Ok::<(), Infallible>(()) = each_entry(shape, index, source, key, |key| {
+        shorten_key(key);
+        each(key);
+        Ok(())
+    });
+}
+
 /// Exchanges `to` with a key, as trees hold it.
 fn set_key(to: &mut Vec<u8>, key: &mut Vec<u8>) {
     shorten_key(key);
@@ -201,6 +221,8 @@ pub(super) struct Content {
     pub(super) heap: Heap,
     pub(super) trees: Vec<Tree>,
     pub(super) blobs: Blobs,
+    /// Whether the indexes that are not unique have no entries yet: see [`super::bulk`].
+    pub(super) is_unsorted: bool,
     /// Index of the part that is asked first to release memory.
     turn: usize,
 }
@@ -212,6 +234,7 @@ impl Content {
             heap: Heap::new(shape.layout.width, page_length),
             trees: shape.indexes.iter().map(|_| Tree::new()).collect(),
             blobs: Blobs::new(block_length),
+            is_unsorted: false,
             turn: 0,
         }
     }
@@ -298,6 +321,9 @@ impl Content {
         let Scratch { changes, key, .. } = scratch;
         changes.clear();
         for index in 0..self.trees.len() {
+            if self.is_left_out(fixed, index) {
+                continue;
+            }
             let source = (row, self.resolver_of(transient));
             each_entry(fixed.shape, index, source, key, |key| {
                 let change = changes.add(index);
@@ -401,6 +427,9 @@ impl Content {
         } = &mut *scratch;
         changes.clear();
         for index in 0..self.trees.len() {
+            if self.is_left_out(fixed, index) {
+                continue;
+            }
             let source = (row.as_slice(), self.resolver());
             let Ok::<(), Infallible>(()) = each_entry(fixed.shape, index, source, key, |key| {
                 let change = changes.add(index);
@@ -444,7 +473,8 @@ impl Content {
         let loaded = self.load_overflowed(fixed, old)?;
         scratch.changes.clear();
         for index in 0..self.trees.len() {
-            if fixed.shape.key_columns[index].meets(columns)
+            if !self.is_left_out(fixed, index)
+                && fixed.shape.key_columns[index].meets(columns)
                 && !has_same_key(fixed.shape, index, row, &scratch.row)
             {
                 self.find_changed_keys(fixed, index, (&*row, transient), scratch)?;

@@ -26,8 +26,8 @@ use crate::table::{
     TableWriter, no_index, sample_runs,
 };
 use crate::temptable::context::TempTableContext;
+use crate::temptable::record::FORCED_OVERFLOW_LIMIT;
 use crate::temptable::rows::Gather;
-use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
 
 /// Number of rows of a key that are looked up at once in a table that has overflowed.
 const PIECE_IDS: usize = 1024;
@@ -58,8 +58,13 @@ fn joined(pieces: &[Batch]) -> Result<Batch> {
 
 impl Handle {
     pub(super) fn new(core: &Arc<Core>, statement: &TempTableContext, undo: &UndoLog) -> Self {
-        if statement.options().force_overflow && core.pager.may_overflow {
-            core.pager.memory.set_limit(FORCED_OVERFLOW_LIMIT);
+        let options = statement.options();
+        if core.pager.may_overflow {
+            if options.forces_overflow() {
+                core.pager.memory.set_limit(FORCED_OVERFLOW_LIMIT);
+            } else if let Some(rows) = options.spill_after_rows {
+                core.registration.overflow_after(rows);
+            }
         }
         Self {
             core: Arc::clone(core),

@@ -11,6 +11,7 @@
 //! finds its row and changes it copies nothing.
 
 mod blobs;
+mod bulk;
 mod content;
 mod handle;
 mod heap;
@@ -69,6 +70,7 @@ impl UserTable {
     /// The handle sees a snapshot of the rows. When a statement writes through a handle and goes on reading through
     /// it, it may see its own changes: open another one to read from.
     pub fn open(&self, statement: &TempTableContext, undo: &UndoLog) -> Arc<dyn Table> {
+        self.0.sort_entries();
         Arc::new(Handle::new(&self.0, statement, undo))
     }
 

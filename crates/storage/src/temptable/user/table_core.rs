@@ -209,6 +209,19 @@ impl Core {
         state.check().map(|()| state)
     }
 
+    /// Gives a table that is being loaded the entries of its indexes, for a reader inside of the statement.
+    pub(super) fn sort_entries(&self) {
+        let is_unsorted = read_lock(&self.state).content.is_unsorted;
+        if is_unsorted && let Ok(mut state) = self.write() {
+            let State {
+                content, scratch, ..
+            } = &mut *state;
+            if let Err(error) = content.sort_entries(self.fixed(), &mut scratch.scratch) {
+                state.broken = Some(self.broken_error(&error));
+            }
+        }
+    }
+
     /// Parts of the table that changes of its content need.
     pub(super) fn fixed(&self) -> Fixed<'_> {
         Fixed {

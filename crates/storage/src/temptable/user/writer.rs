@@ -173,10 +173,19 @@ impl Change<'_> {
         Ok(())
     }
 
+    /// Leaves the entries of indexes for the end of the statement, if it begins to load an empty table.
+    fn begin_load(&mut self, rows: usize) {
+        if self.account.is_none() && self.core.is_transactional() {
+            self.content.begin_load(self.core.fixed(), rows);
+        }
+    }
+
     /// Whether rows of a batch can be appended as they are: without index entries, long values, or an account.
     fn is_plain(&self) -> bool {
-        let has_indexes = !self.core.shape.indexes.is_empty();
-        !has_indexes && self.account.is_none() && !self.sources.has_transient()
+        let mut indexes = 0..self.core.shape.indexes.len();
+        let fixed = self.core.fixed();
+        let fills_indexes = indexes.any(|index| !self.content.is_left_out(fixed, index));
+        !fills_indexes && self.account.is_none() && !self.sources.has_transient()
     }
 
     /// Adds the first of some consecutive plain rows, and returns how many.
@@ -425,6 +434,7 @@ impl TableWriter for Writer {
                 batch.slice(done, step.min(count - done))
             };
             let (rows, duplicate) = self.change(Some(&part), |change, rows| {
+                change.begin_load(rows.count);
                 let is_plain = change.is_plain();
                 let mut row = 0;
                 while row < rows.count {
@@ -491,8 +501,19 @@ impl TableWriter for Writer {
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
+        let core = Arc::clone(&self.core);
+        let mut state = core.write()?;
+        let State {
+            content, scratch, ..
+        } = &mut *state;
+        // Until then an error undoes what the writer has done.
+        let sorted = content.sort_entries(core.fixed(), &mut scratch.scratch);
+        drop(state);
+        sorted.map_err(|error| {
+            let reason = self.statement.interrupt().check().err();
+            reason.unwrap_or_else(|| core.error(&error))
+        })?;
         self.start = None;
-        let core = &self.core;
         core.become_holder();
         let mut state = core.write()?;
         let State { content, .. } = &mut *state;
@@ -507,6 +528,9 @@ impl Drop for Writer {
             && self.core.is_transactional()
         {
             self.undo.undo_to(start);
+            if let Ok(mut state) = self.core.write() {
+                state.content.end_undone_load();
+            }
         }
         self.leave();
     }
