@@ -26,7 +26,7 @@ pub mod workers;
 pub use base::{
     ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView,
     RowLockWaits, Statement, StatementOptions, StoreLocation, StoreOptions, SyncThread,
-    TableDefinition, TreeId,
+    TableDefinition, TreeId, TreeSpace, TreeVersion,
 };
 pub use batch_table::BatchTable;
 pub use error::{ANONYMOUS_TABLE, user_error};

@@ -28,6 +28,7 @@ pub(crate) mod provided_changes;
 pub(crate) mod provider;
 pub(crate) mod row_hooks;
 pub(crate) mod selected_type;
+pub(crate) mod shared_rows;
 pub(crate) mod show_create;
 pub(crate) mod state;
 pub(crate) mod stored_functions;
@@ -49,6 +50,7 @@ use std::sync::{Arc, Weak};
 
 use mayfly_functions::StoredFunction;
 use mayfly_plan::TableId;
+use mayfly_storage::DurableTransaction;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result};
 use parking_lot::{Mutex, RwLock};
@@ -140,6 +142,28 @@ impl Catalog {
         dictionary::store(access, &before, &changing)?;
         self.put(changing);
         Ok(done)
+    }
+
+    /// Removes a shared temporary table, with its rows by a transaction of its own, unless the name has another table by
+    /// now.
+    pub(crate) fn drop_volatile(
+        &self,
+        table: &Arc<BaseTable>,
+        transaction: &DurableTransaction,
+    ) -> Result<()> {
+        let _alone = self.changing.lock();
+        let definition = &table.definition;
+        let known = self.table(&definition.database, &definition.name);
+        if known.is_none_or(|known| !Arc::ptr_eq(&known, table)) {
+            return Ok(());
+        }
+        let mut changing = CatalogChange::of(&self.read());
+        changing.remove_table(&definition.database, &definition.name);
+        let trees = table.trees().into_iter().flat_map(Trees::all);
+        trees.for_each(|tree| transaction.drop_tree(tree));
+        transaction.commit()?;
+        self.put(changing);
+        Ok(())
     }
 
     /// Replaces the catalog by the one of a data directory.

@@ -1,5 +1,6 @@
 //! The state shared by all sessions of a process.
 
+mod expiry;
 pub(crate) mod server_modes;
 
 use std::path::{Path, PathBuf};
@@ -21,8 +22,10 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::accounts::Accounts;
 use crate::budgets::{Budgets, part_limit, unlimited_if_zero};
-use crate::catalog::{Catalog, dictionary};
+use crate::catalog::trees::Lifespan;
+use crate::catalog::{BaseTable, Catalog, dictionary};
 use crate::connections::{Connections, SessionShared};
+use crate::database::expiry::Expiry;
 use crate::database::server_modes::ServerModes;
 use crate::defaults;
 use crate::files::FileRules;
@@ -108,6 +111,9 @@ pub struct Database {
     /// The next UUID_SHORT().
     pub(crate) short_uuids: Arc<AtomicU64>,
     store: Mutex<Option<(DurableStore, Option<SyncThread>)>>,
+    /// The store of shared temporary tables, if there is a data directory, too.
+    volatile: Mutex<Option<DurableStore>>,
+    expiry: Expiry,
 }
 
 /// Memory that a thread of a statement needs at least, with its merges and the readers that it waits for: with less
@@ -265,6 +271,8 @@ impl Database {
             prepared_statements: Arc::default(),
             started: Instant::now(),
             store: Mutex::default(),
+            volatile: Mutex::default(),
+            expiry: Expiry::default(),
         });
         let mandatory = database.globals();
         let mandatory = mandatory.text(typed::MANDATORY_ROLES);
@@ -278,20 +286,11 @@ impl Database {
         if let Some((store, _)) = &*store {
             return Ok(store.clone());
         }
-        let opened = DurableStore::open(StoreOptions {
-            location: match &self.options.datadir {
-                Some(directory) => StoreLocation::DataDirectory(directory.clone()),
-                None => {
-                    let directory = self.resources.temp_space.make_directory();
-                    let directory = directory
-                        .map_err(|error| mayfly_storage::user_error(&error, "(base tables)"))?;
-                    self.file_rules.add_own(directory.path());
-                    StoreLocation::Temporary(directory)
-                }
-            },
-            stable: self.resources.stable.clone(),
-            write_buffer: self.budgets.write_buffer.clone(),
-        })?;
+        let location = match &self.options.datadir {
+            Some(directory) => StoreLocation::DataDirectory(directory.clone()),
+            None => self.temporary_location("(base tables)")?,
+        };
+        let opened = DurableStore::open(self.store_options(location))?;
         opened.set_durability(durability(&self.globals()));
         let syncs = self.options.datadir.is_some();
         let errors = self.options.background_errors.clone();
@@ -310,6 +309,60 @@ impl Database {
         Ok(store.insert((opened, thread)).0.clone())
     }
 
+    /// The store that rows of a lifespan are in: without a data directory, nothing lasts longer than the process, and
+    /// there is one store.
+    #[inline]
+    pub(crate) fn store_of(&self, lifespan: Lifespan) -> Lifespan {
+        match self.options.datadir {
+            Some(_) => lifespan,
+            None => Lifespan::Lasting,
+        }
+    }
+
+    /// The store of shared temporary tables, which is made on first use: in a temporary directory, without a log, and
+    /// with the row locks of the other store.
+    pub(crate) fn volatile_store(&self) -> Result<DurableStore> {
+        let lasting = self.store()?;
+        if self.store_of(Lifespan::Volatile) == Lifespan::Lasting {
+            return Ok(lasting);
+        }
+        let mut volatile = self.volatile.lock();
+        if let Some(store) = &*volatile {
+            return Ok(store.clone());
+        }
+        let location = self.temporary_location("(shared temporary tables)")?;
+        let opened = lasting.open_beside(self.store_options(location))?;
+        Ok(volatile.insert(opened).clone())
+    }
+
+    /// Whether there have been shared temporary tables.
+    pub(crate) fn has_volatile_store(&self) -> bool {
+        self.volatile.lock().is_some()
+    }
+
+    /// The store that a durable table is in.
+    pub(crate) fn store_with(&self, table: &BaseTable) -> Result<DurableStore> {
+        match table.trees().map(|trees| trees.lifespan) {
+            Some(Lifespan::Volatile) => self.volatile_store(),
+            _ => self.store(),
+        }
+    }
+
+    fn temporary_location(&self, name: &str) -> Result<StoreLocation> {
+        let directory = self.resources.temp_space.make_directory();
+        let directory = directory.map_err(|error| mayfly_storage::user_error(&error, name))?;
+        self.file_rules.add_own(directory.path());
+        Ok(StoreLocation::Temporary(directory))
+    }
+
+    fn store_options(&self, location: StoreLocation) -> StoreOptions {
+        StoreOptions {
+            location,
+            stable: self.resources.stable.clone(),
+            write_buffer: self.budgets.write_buffer.clone(),
+        }
+    }
+
     /// Writes a copy of the data directory as of this moment into a new or empty directory, while sessions read and
     /// write.
     pub fn backup(&self, directory: &Path) -> Result<()> {
@@ -319,7 +372,8 @@ impl Database {
     /// Reads and checks the whole data directory; the error is the first damage found. Returns the number of durable
     /// tables.
     pub fn check(&self) -> Result<usize> {
-        let tables = self.catalog.all_tables();
+        let mut tables = self.catalog.all_tables();
+        tables.retain(|table| !table.definition.is_shared());
         let tables: Vec<_> = tables.iter().filter_map(|table| table.durable()).collect();
         self.store()?.check(&tables)?;
         Ok(tables.len())

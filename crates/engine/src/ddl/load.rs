@@ -10,6 +10,7 @@ use mayfly_types::{CollationId, Error, Result};
 
 use super::{account, create};
 use crate::accounts::AccountTable;
+use crate::catalog::trees::Lifespan;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::dictionary::{self, DATABASE, TABLE, VIEW};
 use crate::catalog::histogram::Histogram;
@@ -93,6 +94,7 @@ fn read_table(
     let created = record.fact("created").unwrap_or("0").parse().ok()?;
     let trees: Vec<TreeId> = record.numbers("trees")?;
     let trees = trees.split_first().map(|(rows, indexes)| Trees {
+        lifespan: Lifespan::Lasting,
         rows: *rows,
         indexes: indexes.to_vec(),
     });

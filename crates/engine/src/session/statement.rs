@@ -129,8 +129,8 @@ pub(crate) struct StatementContext<'s> {
     pub(super) interrupt: OnceCell<Interrupt>,
     /// Time limit in milliseconds; 0 is none.
     pub(crate) time_limit: u64,
-    /// Its view of durable tables, once it needs one.
-    pub(super) durable_statement: OnceCell<DurableStatement>,
+    /// Its views of durable tables, once it needs them, by lifespan.
+    pub(super) durable_statement: [OnceCell<DurableStatement>; 2],
     /// Its view of non-transactional tables, once it needs one.
     pub(super) direct_statement: OnceCell<DurableStatement>,
     /// Whether the statement changes or locks rows, and so reads the newest versions.
@@ -182,7 +182,7 @@ impl<'s> StatementContext<'s> {
             temp: OnceCell::new(),
             interrupt: OnceCell::new(),
             time_limit: 0,
-            durable_statement: OnceCell::new(),
+            durable_statement: Default::default(),
             direct_statement: OnceCell::new(),
             reads_newest: false,
             read_lock: ReadLock::None,

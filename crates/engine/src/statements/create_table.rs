@@ -177,6 +177,7 @@ fn like(
         name,
         kind: statement.kind,
         on_commit: create::on_commit(statement),
+        ttl: create::time_to_live(statement)?,
         created: context.now(),
         auto_increment_start: 1,
         foreign_keys: Vec::new(),
@@ -192,6 +193,9 @@ fn like(
     }
     if definition.engine == Engine::External {
         definition.engine = TableDefinition::new("", "").engine;
+    }
+    if definition.is_shared() {
+        definition.engine = Engine::InnoDb;
     }
     create::check_engine(context, &definition)?;
     Ok(definition)
@@ -220,6 +224,9 @@ fn put(
             context.transaction_mut().note(NotUndone::TablesMade);
         }
         return Ok(());
+    }
+    if let Some(expiry) = table.expiry() {
+        context.database().note_expiry(expiry)?;
     }
     let catalog = context.catalog();
     let definition = &table.definition;

@@ -55,6 +55,8 @@ mod statistics;
 mod store;
 mod table;
 mod transaction_snapshots;
+mod tree_space;
+mod tree_versions;
 mod verified;
 mod view;
 
@@ -69,3 +71,5 @@ pub use statement::Statement;
 pub use store::transaction::{DurableTransaction, ReadView, StatementOptions};
 pub use store::{DurableStore, SyncThread};
 pub use table::DurableTable;
+pub use tree_space::TreeSpace;
+pub use tree_versions::TreeVersion;
