@@ -18,6 +18,7 @@ use super::record_key::TreeId;
 use super::statistics::tree_bytes;
 use super::store::DurableStore;
 use crate::error::user_error;
+use crate::key_encoding::ByteRange;
 
 /// The charge of one tree, until this is dropped.
 #[derive(Debug)]
@@ -67,13 +68,22 @@ impl TreeSpaces {
         self.get(tree).map_or(Ok(()), |space| space.grow(bytes))
     }
 
-    /// Charges the changes of a transaction that is about to commit.
+    /// Charges the rows of a transaction that is about to commit.
     pub(super) fn grow_by(&self, overlay: &Overlay) -> Result<()> {
-        if !self.is_any.load(Ordering::Acquire) {
-            return Ok(());
+        for (tree, changes) in &overlay.trees {
+            let Some(space) = self.get(*tree) else {
+                continue;
+            };
+            let mut bytes = 0;
+            changes.each(&ByteRange::ALL, |key, row| {
+                bytes += row.as_ref().map_or(0, |row| key.len() + row.len());
+                Ok(true)
+            })?;
+            if bytes > 0 {
+                space.grow(bytes as u64)?;
+            }
         }
-        let mut trees = overlay.trees.iter();
-        trees.try_for_each(|(tree, changes)| self.grow(*tree, changes.changes.bytes()))
+        Ok(())
     }
 }
 
