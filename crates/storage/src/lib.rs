@@ -35,7 +35,8 @@ pub use row_filter::{FilterKind, FilteredRows, NumberRange, RowFilter};
 pub use scan_request::{ColumnCondition, ColumnId, ColumnTerm, ScanPredicate, ScanRequest};
 pub use table::{
     DeclaredSize, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
-    Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableStatistics, TableWriter,
+    Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableState, TableStatistics,
+    TableWriter,
 };
 pub use transaction::Participant;
 pub use workers::{Worker, WorkerPool};

@@ -173,7 +173,9 @@ impl BaseTable {
             self.life.used.load(Ordering::Relaxed)
         };
         let seconds = ttl.period.count.saturating_mul(ttl.period.unit.seconds());
-        let period = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000);
+        let period = i64::try_from(seconds)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(1_000_000);
         Some(since.saturating_add(period))
     }
 

@@ -57,6 +57,7 @@ use parking_lot::{Mutex, RwLock};
 
 pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition};
+use self::entry_name::EntryName;
 pub(crate) use self::entry_name::FullName;
 use self::file_output::FileOutput;
 pub(crate) use self::state::{CatalogChange, CatalogState};
@@ -78,6 +79,8 @@ pub(crate) struct Catalog {
     changing: Mutex<()>,
     next_table: AtomicU64,
     version: AtomicU64,
+    /// Number of changes of views.
+    views_version: AtomicU64,
     /// Locks of used views, by name: a replaced view keeps the lock of its name.
     view_locks: Mutex<HashMap<FullName, Weak<TableLock>>>,
     /// The table functions of the process.
@@ -100,6 +103,7 @@ impl Catalog {
             changing: Mutex::new(()),
             next_table: AtomicU64::new(1),
             version: AtomicU64::new(0),
+            views_version: AtomicU64::new(0),
             view_locks: Mutex::default(),
             table_functions: TableFunctions::default(),
             file_output: RwLock::default(),
@@ -172,7 +176,16 @@ impl Catalog {
         self.put(loaded);
     }
 
+    /// Version of views: changes with every change of a view.
+    pub(crate) fn views_version(&self) -> u64 {
+        self.views_version.load(Ordering::Acquire)
+    }
+
     fn put(&self, changed: CatalogChange) {
+        let is_view = |name: &EntryName| matches!(name, EntryName::View(_));
+        if changed.touched().iter().any(is_view) {
+            self.views_version.fetch_add(1, Ordering::AcqRel);
+        }
         let after = Arc::new(changed.into_state());
         let mut state = self.state.write();
         self.version.fetch_add(1, Ordering::AcqRel);

@@ -21,8 +21,8 @@ use super::indexes::{IndexStorage, index_specs};
 use super::private_rows::PrivateStore;
 use super::provided::ProvidedTable;
 use super::provided_changes::ChangeableTable;
-use super::table_access::{RowAccess, TableAccess};
 use super::shared_rows::SharedSpace;
+use super::table_access::{RowAccess, TableAccess};
 use super::trees::{Lifespan, Trees};
 use crate::engines::Engine;
 

@@ -1,4 +1,4 @@
-//! The end of shared temporary tables whose time to live is over.
+//! The end of shared temporary tables whose time to live is over, and of kept results that nobody can read any more.
 //!
 //! Before each statement, and once a second while there are such tables, the tables that are due are dropped. A table
 //! whose lock some session holds is in use: it lives on until a transaction that uses it has ended. The check
@@ -125,7 +125,8 @@ impl Database {
         });
         let next = left.filter_map(|table| table.expiry());
         let soon = now.saturating_add(1_000_000);
-        if let Some(next) = next.map(|expiry| expiry.max(soon)).min() {
+        let next = next.map(|expiry| expiry.max(soon));
+        if let Some(next) = next.chain(self.results.end_due(now)).min() {
             self.expiry.next.fetch_min(next, Ordering::SeqCst);
         }
     }

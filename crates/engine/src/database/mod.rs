@@ -30,6 +30,7 @@ use crate::database::server_modes::ServerModes;
 use crate::defaults;
 use crate::files::FileRules;
 use crate::instrumentation::{Instrumentation, InstrumentationSizes};
+use crate::kept_results::ResultCache;
 use crate::legacy_engines::LegacyEngines;
 use crate::locks::table::TableLock;
 use crate::locks::user::UserLockTable;
@@ -90,6 +91,8 @@ pub struct Database {
     ended: Counters,
     pub(crate) instrumentation: Instrumentation,
     pub(crate) legacy_engines: LegacyEngines,
+    /// Results that are kept for other statements.
+    pub(crate) results: Arc<ResultCache>,
     /// The slow log and the general log.
     pub(crate) logs: Logs,
     /// Reports of full disks.
@@ -229,6 +232,8 @@ impl Database {
             text_bytes: size(typed::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH),
         };
         let instrumentation = Instrumentation::new(sizes);
+        let results_limit = part_limit(&options, &globals, typed::RESULT_CACHE_SIZE);
+        let results = ResultCache::new(&budgets, &resources, results_limit);
         let legacy_engines = LegacyEngines::new(&options, &globals, &resources.temp_space);
         for (name, value) in key_caches {
             legacy_engines.set_key_cache(&options, &name, value);
@@ -266,6 +271,7 @@ impl Database {
             ended: Counters::new(),
             instrumentation,
             legacy_engines,
+            results,
             logs,
             storage_errors: StorageErrors::default(),
             prepared_statements: Arc::default(),
@@ -436,11 +442,13 @@ impl Database {
         )
     }
 
-    /// Reserved bytes of memory: base tables and temporary tables, without the statement cache, digest summaries and
-    /// the write buffer. Zero once every session and table is dropped.
+    /// Reserved bytes of memory: base tables and temporary tables, without the statement cache, kept results, digest
+    /// summaries and the write buffer. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        let caches =
-            self.statement_cache.bytes() + self.budgets.write_buffer.used() + self.logs.bytes();
+        let caches = self.statement_cache.bytes()
+            + self.results.used().0
+            + self.budgets.write_buffer.used()
+            + self.logs.bytes();
         self.budgets.memory.used().saturating_sub(caches)
     }
 
@@ -455,9 +463,10 @@ impl Database {
         self.budgets.temp_space.reset_peak();
     }
 
-    /// Bytes in temporary files.
+    /// Bytes in temporary files, without those of kept results.
     pub fn temp_space_used(&self) -> u64 {
-        self.budgets.temp_space.used() + self.budgets.base_space.used()
+        let used = self.budgets.temp_space.used() + self.budgets.base_space.used();
+        used.saturating_sub(self.results.used().1)
     }
 
     /// Peak of bytes in temporary files.
@@ -465,9 +474,10 @@ impl Database {
         self.budgets.temp_space.peak()
     }
 
-    /// Number of temporary tables, internal and user-made.
+    /// Number of temporary tables, internal and user-made, without kept results.
     pub fn temporary_table_count(&self) -> usize {
-        self.resources.registry.len()
+        let results = self.results.len();
+        self.resources.registry.len().saturating_sub(results)
     }
 
     /// Returns idle memory and idle temporary files to the system.
@@ -530,6 +540,10 @@ impl Database {
             Effect::StatementCache => {
                 let bytes = part(typed::STATEMENT_CACHE_SIZE);
                 self.statement_cache.set_limit(bytes);
+            }
+            Effect::ResultCache => {
+                let bytes = part(typed::RESULT_CACHE_SIZE);
+                self.results.set_limit(bytes);
             }
             Effect::Compression => {
                 let compression = temp_space::compression(globals);
@@ -607,7 +621,8 @@ impl Database {
         ];
         let zeros = ALWAYS_ZERO.iter().map(|name| (*name, 0));
         let keys = self.legacy_engines.status();
-        let rows = computed.into_iter().chain(keys).chain(zeros);
+        let results = self.results.status();
+        let rows = computed.into_iter().chain(results).chain(keys).chain(zeros);
         status.extend(rows.map(|(name, value)| (name, value.to_string())));
         status
     }

@@ -10,10 +10,10 @@ use mayfly_types::{CollationId, Error, Result};
 
 use super::{account, create};
 use crate::accounts::AccountTable;
-use crate::catalog::trees::Lifespan;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::dictionary::{self, DATABASE, TABLE, VIEW};
 use crate::catalog::histogram::Histogram;
+use crate::catalog::trees::Lifespan;
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{BaseTable, CatalogChange, CatalogState, Trees};
 use crate::character_sets;

@@ -208,8 +208,15 @@ fn rows(context: &RelationContext) -> Vec<Row> {
         .collect();
     let internal = context.database().resources.registry.entries().into_iter();
     // User-made tables are listed by their names.
-    let internal = internal.filter(|entry| {
-        entry.purpose != Purpose::UserTable && seen.contains_key(&entry.owner.session_id)
+    let (sees_all, own) = (
+        context.privileges().sees_all_sessions(),
+        context.privileges().user_text(),
+    );
+    let internal = internal.filter(|entry| match entry.purpose {
+        Purpose::UserTable => false,
+        // The session that has computed it may have ended.
+        Purpose::KeptResult => sees_all || entry.owner.user == *own,
+        _ => seen.contains_key(&entry.owner.session_id),
     });
     let mut rows: Vec<Row> = internal
         .map(|entry| {

@@ -19,6 +19,7 @@ use super::{StatementContext, StatementTables};
 use crate::budgets::unlimited_if_zero;
 use crate::catalog::stored_functions::FunctionUse;
 use crate::convert;
+use crate::kept_results::StatementResults;
 use crate::options::HashMode;
 use crate::status::Counter;
 use crate::variables::typed;
@@ -176,6 +177,15 @@ impl StatementContext<'_> {
                 disk
             }),
             measures: self.measures.clone(),
+            kept: Arc::new(StatementResults {
+                database: Arc::clone(self.database()),
+                options: Arc::clone(options),
+                current_database: self.current_database().map(Arc::from),
+                rights: Arc::clone(self.privileges().key()),
+                variables: Arc::clone(&self.session.settings.user_variables),
+                owner: self.statement_owner(),
+                used: Arc::clone(&self.session.diagnostics.results),
+            }),
         })
     }
 
@@ -249,6 +259,7 @@ impl StatementContext<'_> {
         summary.memory_peak = summary.memory_peak.max(execution.temp.memory().peak());
         summary.disk_peak = summary.disk_peak.max(execution.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);
+        summary.results = *diagnostics.results.lock();
     }
 }
 

@@ -98,7 +98,11 @@ impl StatementContext<'_> {
         if table.changes_directly(self) {
             return Ok(transaction.direct()?.transaction());
         }
-        transaction.durable(table.trees().map_or(Lifespan::Lasting, |trees| trees.lifespan))
+        transaction.durable(
+            table
+                .trees()
+                .map_or(Lifespan::Lasting, |trees| trees.lifespan),
+        )
     }
 }
 
@@ -194,7 +198,9 @@ impl TableAccess for StatementContext<'_> {
         let trees = trees.all();
         Ok(SharedSpace {
             owner: Arc::from(owner),
-            _trees: trees.map(|tree| store.charge(tree, &space, &name)).collect(),
+            _trees: trees
+                .map(|tree| store.charge(tree, &space, &name))
+                .collect(),
         })
     }
 

@@ -10,8 +10,8 @@ use mayfly_syntax::ast::{
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::catalog::trees::Lifespan;
 use crate::catalog::BaseTable;
+use crate::catalog::trees::Lifespan;
 use crate::session::StatementContext;
 use crate::statement_options::CompletionType;
 use crate::statements::table_names::qualified;

@@ -10,6 +10,7 @@ use mayfly_types::{Batch, Result, Value};
 use super::{materialize, recursive, tables};
 use crate::context::{Node, RunContext};
 use crate::expression::Program;
+use crate::kept;
 use crate::representation::to_column;
 use crate::state::MadeTable;
 
@@ -39,9 +40,21 @@ pub(super) fn scan(id: SharedId, arguments: &[(usize, Expression)]) -> Arc<dyn N
 }
 
 fn make(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<MadeTable> {
+    let Some(kept) = &result.kept else {
+        return compute(id, result, run);
+    };
+    kept::find_or_make(kept, result, run, || compute(id, result, run))
+}
+
+fn compute(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<MadeTable> {
     match &result.source {
         SharedSource::Plan(plan) => {
             let input = run.build(plan)?;
+            if result.kept.is_some() {
+                let filled =
+                    materialize::fill_temp_table(&input, &result.output, &result.temporary, run);
+                return filled.map(MadeTable::TempTable);
+            }
             materialize::fill(&input, &result.output, &result.temporary, run)
         }
         SharedSource::Recursive {

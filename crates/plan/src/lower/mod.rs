@@ -45,7 +45,7 @@ pub(crate) fn lower(mut query: logical::Query, planning: &Planning<'_>) -> Resul
     for operand in &mut date_operands {
         operand.text = lowering.expression(operand.text.clone(), &[])?;
     }
-    Ok(QueryPlan {
+    let plan = QueryPlan {
         root,
         columns: query.output,
         shared: lowering.results,
@@ -54,6 +54,10 @@ pub(crate) fn lower(mut query: logical::Query, planning: &Planning<'_>) -> Resul
         date_operands,
         tables: query.tables,
         limit: query.limit,
+    };
+    Ok(match query.kept {
+        Some(kept) => plan.keep(kept),
+        None => plan,
     })
 }
 
@@ -668,6 +672,7 @@ impl Lowering {
         let names = definition.names.clone();
         let (readers, select_id) = (definition.readers, definition.select_id);
         let kept_by = definition.kept_by;
+        let kept = definition.kept.take();
         let required: ColumnSet = columns.iter().copied().collect();
         self.frames.push(Frame::default());
         let lowered = self.shared_source(source, shared, &columns, &required);
@@ -682,7 +687,10 @@ impl Lowering {
             let why = kept_by.unwrap_or("optimizer_switch derived_merge=off");
             format!("common table expression {name} is not merged: {why}")
         };
-        let temporary = TemporaryTable::new(Purpose::CommonTableExpression, cause);
+        let temporary = match &kept {
+            Some(kept) => TemporaryTable::new(Purpose::KeptResult, kept.freshness.to_string()),
+            None => TemporaryTable::new(Purpose::CommonTableExpression, cause),
+        };
         let temporary = self.sized(temporary, &columns, &types);
         let temporary = self.numbering.temporary(temporary);
         self.results.push(SharedResult {
@@ -692,6 +700,7 @@ impl Lowering {
             name,
             columns: names,
             select_id,
+            kept,
         });
         Ok(SharedId(self.results.len() - 1))
     }

@@ -12,7 +12,6 @@ use mayfly_memory::sync::{read_lock, write_lock};
 
 use super::environment::Environment;
 use super::record_key::TreeId;
-use super::store::DurableStore;
 
 /// Version of a tree that is being changed, or about which nothing is known yet.
 const CHANGING: u64 = u64::MAX;
@@ -44,7 +43,9 @@ impl TreeVersions {
             return Vec::new();
         }
         let versions = read_lock(&self.versions);
-        let known = trees().into_iter().filter_map(|tree| versions.get(&tree)?.upgrade());
+        let known = trees()
+            .into_iter()
+            .filter_map(|tree| versions.get(&tree)?.upgrade());
         let known: Vec<_> = known.collect();
         for version in &known {
             version.0.store(CHANGING, Ordering::SeqCst);
@@ -62,9 +63,11 @@ impl TreeVersions {
 
 impl Environment {
     /// The version of a tree from now on: until it changes, that of the last commit of any tree.
-    fn tree_version(&self, tree: TreeId) -> Arc<TreeVersion> {
+    pub(super) fn tree_version(&self, tree: TreeId) -> Arc<TreeVersion> {
         let versions = &self.tree_versions;
-        let known = read_lock(&versions.versions).get(&tree).and_then(Weak::upgrade);
+        let known = read_lock(&versions.versions)
+            .get(&tree)
+            .and_then(Weak::upgrade);
         if let Some(known) = known {
             return known;
         }
@@ -79,12 +82,5 @@ impl Environment {
         all.insert(tree, Arc::downgrade(&new));
         versions.is_any.store(true, Ordering::SeqCst);
         new
-    }
-}
-
-impl DurableStore {
-    /// The version of a tree.
-    pub fn tree_version(&self, tree: TreeId) -> Arc<TreeVersion> {
-        self.0.environment.tree_version(tree)
     }
 }

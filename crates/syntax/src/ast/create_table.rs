@@ -70,6 +70,15 @@ impl PeriodUnit {
     }
 }
 
+/// `CACHE {FOR period | UNTIL CHANGED}`: how long the result that a temporary table is made from is kept for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheClause {
+    /// `FOR period`
+    For(Period),
+    /// `UNTIL CHANGED`
+    UntilChanged,
+}
+
 /// `TTL period [AFTER {USE | CREATION}]`: time to live of a shared temporary table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeToLive {
@@ -100,6 +109,8 @@ pub struct CreateTable {
     pub kind: TableKind,
     /// `TTL ...`.
     pub ttl: Option<TimeToLive>,
+    /// `CACHE ...`, before a query.
+    pub cache: Option<CacheClause>,
     /// `ON COMMIT ...`.
     pub on_commit: Option<OnCommit>,
     /// `IF NOT EXISTS`.

@@ -5,8 +5,8 @@ use crate::ast::Expr;
 use super::constraints::CONSTRAINT_WORDS;
 use super::cursor::{Parser, Result};
 use crate::ast::{
-    ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, OnCommit, OnDuplicateRow,
-    Period, PeriodUnit, Statement, TableElement, TableKind, TimeToLive, TypeKind,
+    CacheClause, ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, OnCommit,
+    OnDuplicateRow, Period, PeriodUnit, Statement, TableElement, TableKind, TimeToLive, TypeKind,
 };
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
@@ -48,6 +48,7 @@ impl Parser<'_> {
             kind,
             on_commit: None,
             ttl: None,
+            cache: None,
             if_not_exists,
             name: self.table_name()?,
             like: None,
@@ -75,7 +76,11 @@ impl Parser<'_> {
             if self.at(Kw::PARTITION) {
                 table.partitioning = Some(self.partitioning()?);
             }
+            table.cache = self.cache_clause(kind)?;
             table.select = self.create_select()?;
+            if table.cache.is_some() && table.select.is_none() {
+                return self.fail();
+            }
         }
         Ok(Statement::CreateTable(Box::new(table)))
     }
@@ -118,6 +123,19 @@ impl Parser<'_> {
             period,
             after_creation,
         }))
+    }
+
+    /// `CACHE {FOR count unit | UNTIL CHANGED}` of a temporary table that a query fills.
+    fn cache_clause(&mut self, kind: TableKind) -> Result<Option<CacheClause>> {
+        if kind != TableKind::Temporary || !self.eat(Kw::CACHE) {
+            return Ok(None);
+        }
+        if self.eat(Kw::FOR) {
+            return Ok(Some(CacheClause::For(self.period()?)));
+        }
+        self.expect(Kw::UNTIL)?;
+        self.expect(Kw::CHANGED)?;
+        Ok(Some(CacheClause::UntilChanged))
     }
 
     /// `count {SECOND | MINUTE | HOUR | DAY}`.

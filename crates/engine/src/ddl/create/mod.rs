@@ -168,7 +168,7 @@ pub(crate) fn on_commit(statement: &CreateTable) -> OnCommit {
 }
 
 /// Longest time to live, in seconds: a hundred years.
-const LONGEST_LIFE: u64 = 100 * 365 * 86_400;
+pub(crate) const LONGEST_LIFE: u64 = 100 * 365 * 86_400;
 
 /// The TTL clause; 1525 for a time that is none, or too long.
 pub(crate) fn time_to_live(statement: &CreateTable) -> Result<Option<TimeToLive>> {

@@ -17,8 +17,8 @@ use mayfly_types::{Error, Result};
 use super::change_map::ChangeStorage;
 use super::commit::{Committer, Durability};
 use super::environment::Environment;
-use super::locks::statistics::RowLockWaits;
 use super::locks::Locks;
+use super::locks::statistics::RowLockWaits;
 use super::options::StoreOptions;
 use super::record_key::{LAST_TREE, TreeId};
 use transaction::{DurableTransaction, Transaction};
@@ -71,7 +71,10 @@ impl DurableStore {
     pub fn open_beside(&self, options: StoreOptions) -> Result<Self> {
         let opened = Self::with_locks(options, Arc::clone(&self.0.locks))?;
         // Names of locks are made of trees: no tree is in both stores.
-        opened.0.last_tree.fetch_max(FIRST_BESIDE, Ordering::Relaxed);
+        opened
+            .0
+            .last_tree
+            .fetch_max(FIRST_BESIDE, Ordering::Relaxed);
         Ok(opened)
     }
 
