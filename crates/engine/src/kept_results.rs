@@ -37,6 +37,9 @@ use crate::statement_options::StatementOptions;
 /// Number of versions that are kept known for tables that results were asked of: a version that nobody holds begins anew.
 const KNOWN_VERSIONS: usize = 256;
 
+/// Microseconds between looks for results that are over.
+const LATER: i64 = 1_000_000;
+
 /// Bytes of a result beside its rows, about.
 const RESULT_BYTES: u64 = 1 << 10;
 
@@ -289,7 +292,6 @@ impl ResultCache {
     /// Ends results that nobody can read any more; returns when the next one may be over, in microseconds since 1970
     /// UTC.
     pub(crate) fn end_due(&self, now: i64) -> Option<i64> {
-        const LATER: i64 = 1_000_000;
         let mut state = self.state.lock();
         let ended = state.remove(|kept| !kept.is_fresh(now));
         add(&self.counters.ended, ended);
@@ -466,6 +468,38 @@ pub(crate) struct StatementResults {
     pub(crate) used: Arc<Mutex<ResultUse>>,
 }
 
+impl StatementResults {
+    fn key(&self, kept: &KeptResult, parameters: Vec<Value>) -> Key {
+        let variables = kept.variables.iter();
+        Key {
+            text: Arc::clone(&kept.text),
+            tables: kept.tables.clone(),
+            options: ByAddress(Arc::clone(&self.options)),
+            database: self.current_database.clone(),
+            rights: Arc::clone(&self.rights),
+            views: self.database.catalog.views_version(),
+            parameters,
+            variables: variables.map(|name| self.variables.get(name)).collect(),
+        }
+    }
+
+    /// Age and bytes of the result that the statement would read, if it depends on no parameter.
+    pub(crate) fn known(
+        &self,
+        kept: &KeptResult,
+        states: &[TableState],
+    ) -> Option<(Duration, u64)> {
+        let now = self.database.options.clock.now_utc_microseconds();
+        let key = self.key(kept, Vec::new());
+        let cache = &self.database.results;
+        let state = cache.state.lock();
+        let mut results = state.results.get(&key.text)?.iter();
+        let found =
+            results.find(|known| known.key == key && known.serves(kept.freshness, states, now))?;
+        Some((found.age(now), found.bytes))
+    }
+}
+
 impl KeptResults for StatementResults {
     fn find(&self, kept: &KeptResult, states: Vec<TableState>, parameters: Vec<Value>) -> Found {
         let cache = &self.database.results;
@@ -478,17 +512,7 @@ impl KeptResults for StatementResults {
             add(&cache.counters.passed, 1);
             return Found::Passed;
         }
-        let variables = kept.variables.iter();
-        let key = Key {
-            text: Arc::clone(&kept.text),
-            tables: kept.tables.clone(),
-            options: ByAddress(Arc::clone(&self.options)),
-            database: self.current_database.clone(),
-            rights: Arc::clone(&self.rights),
-            views: self.database.catalog.views_version(),
-            parameters,
-            variables: variables.map(|name| self.variables.get(name)).collect(),
-        };
+        let key = self.key(kept, parameters);
         let now = self.database.options.clock.now_utc_microseconds();
         if let Some(hit) = cache.find(&key, kept.freshness, &states, now) {
             add(&cache.counters.hits, 1);
@@ -560,7 +584,7 @@ impl ResultKeeper for Keeper {
             readers: 0,
             tables,
         };
-        let due = due(kept.computed, kept.freshness);
+        let due = due(kept.computed, kept.freshness).max(now.saturating_add(LATER));
         cache.put(kept);
         // Without the thread, it ends with a later statement.
         let _ = database.note_expiry(due);

@@ -177,16 +177,21 @@ impl StatementContext<'_> {
                 disk
             }),
             measures: self.measures.clone(),
-            kept: Arc::new(StatementResults {
-                database: Arc::clone(self.database()),
-                options: Arc::clone(options),
-                current_database: self.current_database().map(Arc::from),
-                rights: Arc::clone(self.privileges().key()),
-                variables: Arc::clone(&self.session.settings.user_variables),
-                owner: self.statement_owner(),
-                used: Arc::clone(&self.session.diagnostics.results),
-            }),
+            kept: Arc::new(self.kept_results()),
         })
+    }
+
+    /// The kept results as the statement sees them.
+    pub(crate) fn kept_results(&self) -> StatementResults {
+        StatementResults {
+            database: Arc::clone(self.database()),
+            options: Arc::clone(self.options()),
+            current_database: self.session.settings.current_database().cloned(),
+            rights: Arc::clone(self.privileges().key()),
+            variables: Arc::clone(&self.session.settings.user_variables),
+            owner: self.statement_owner(),
+            used: Arc::clone(&self.session.diagnostics.results),
+        }
     }
 
     /// The context of expressions that read no table, and whose warnings are thrown away.

@@ -32,6 +32,7 @@ mod stored_functions;
 mod system_calls;
 mod temp_directories;
 mod temp_space;
+mod temporary_kinds;
 mod temporary_tables;
 mod thread_states;
 mod transaction_state;
