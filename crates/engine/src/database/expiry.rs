@@ -26,6 +26,8 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Expiry {
     /// Nothing is due before: microseconds since 1970 UTC.
     next: Arc<AtomicI64>,
+    /// Held while `next` changes, and until what is due has ended.
+    changing: Mutex<()>,
     thread: Mutex<Option<ExpiryThread>>,
 }
 
@@ -33,6 +35,7 @@ impl Default for Expiry {
     fn default() -> Self {
         Self {
             next: Arc::new(AtomicI64::new(i64::MAX)),
+            changing: Mutex::default(),
             thread: Mutex::default(),
         }
     }
@@ -90,6 +93,7 @@ impl Database {
         if thread.is_none() {
             *thread = Some(ExpiryThread::start(self)?);
         }
+        let _alone = self.expiry.changing.lock();
         self.expiry.next.fetch_min(at, Ordering::SeqCst);
         Ok(())
     }
@@ -105,9 +109,12 @@ impl Database {
 
     #[cold]
     fn end_all_due(&self) {
-        // Times that are noted from here on are not overwritten.
-        self.expiry.next.store(i64::MAX, Ordering::SeqCst);
+        // A statement that finds something due waits for the one that ends it.
+        let _alone = self.expiry.changing.lock();
         let now = self.options.clock.now_utc_microseconds();
+        if self.expiry.next.load(Ordering::SeqCst) > now {
+            return;
+        }
         let mut tables = self.catalog.all_tables();
         tables.retain(|table| table.expiry().is_some());
         let is_due = |table: &&Arc<BaseTable>| table.expiry().is_some_and(|expiry| expiry <= now);
@@ -126,9 +133,9 @@ impl Database {
         let next = left.filter_map(|table| table.expiry());
         let soon = now.saturating_add(1_000_000);
         let next = next.map(|expiry| expiry.max(soon));
-        if let Some(next) = next.chain(self.results.end_due(now)).min() {
-            self.expiry.next.fetch_min(next, Ordering::SeqCst);
-        }
+        let next = next.chain(self.results.end_due(now)).min();
+        let next = next.unwrap_or(i64::MAX);
+        self.expiry.next.store(next, Ordering::SeqCst);
     }
 
     /// Drops a table unless somebody uses it; returns whether it is gone.

@@ -264,13 +264,14 @@ fn put(
         }
         return Ok(());
     }
-    if let Some(expiry) = table.expiry() {
-        context.database().note_expiry(expiry)?;
-    }
+    let expiry = table.expiry();
     let catalog = context.catalog();
     let definition = &table.definition;
     let replaced = catalog.table(&definition.database, &definition.name);
     catalog.add_table(context, table, statement.or_replace)?;
+    if let Some(expiry) = expiry {
+        context.database().note_expiry(expiry)?;
+    }
     if let Some(replaced) = replaced {
         context.session.temporary_tables.forget(&replaced);
     }

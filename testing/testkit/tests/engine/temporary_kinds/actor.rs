@@ -183,8 +183,8 @@ impl Actor {
 
     /// COM_RESET_CONNECTION, with or without the temporary tables.
     pub(super) fn reset(&mut self, world: &mut World, keeps: bool) {
-        world.sweep();
         if keeps {
+            world.sweep();
             self.run("SET session_keep_temp_tables = ON", 0);
         }
         self.session.reset();

@@ -184,9 +184,8 @@ fn killed() -> Result<(), Failed> {
 /// Of shared and global temporary tables there are the definitions of the global ones, and no row.
 fn verify_temporary(said: &Said, database: &Arc<Database>) -> Result<(), String> {
     let mut session = database.session();
-    let tables = session.must(
-        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'volatile'",
-    );
+    let tables = session
+        .must("SELECT table_name FROM information_schema.tables WHERE table_schema = 'volatile'");
     if tables.is_empty() && !said.counts.contains_key("Shared") {
         return Ok(());
     }

@@ -194,7 +194,9 @@ fn shares(database: &Arc<Database>) -> ! {
             ));
         }
         for _ in 0..3 {
-            session.must("SELECT /*+ RESULT_CACHE(UNTIL CHANGED) */ s, COUNT(*) FROM shared GROUP BY s");
+            session.must(
+                "SELECT /*+ RESULT_CACHE(UNTIL CHANGED) */ s, COUNT(*) FROM shared GROUP BY s",
+            );
             session.must("BEGIN");
             session.must("UPDATE shared SET s = 'changed' WHERE i < 50");
             session.must("ROLLBACK");
