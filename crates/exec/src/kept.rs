@@ -28,7 +28,7 @@ pub enum Found {
     Kept(TempTable),
     /// Nothing, but it may be kept once it is computed.
     Absent(Box<dyn ResultKeeper>),
-    /// It is neither read nor kept.
+    /// The result is neither read nor kept.
     Passed,
 }
 

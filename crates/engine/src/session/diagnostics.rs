@@ -50,6 +50,14 @@ impl SessionDiagnostics {
         }
     }
 
+    /// Begins the summary of a statement.
+    pub(super) fn begin_summary(&mut self) {
+        if self.summary.results != ResultUse::default() {
+            *self.results.lock() = ResultUse::default();
+        }
+        self.summary = StatementSummary::default();
+    }
+
     /// Diagnostics of a frame: its numbers begin as those of the frame around it, with which it shares the counts of
     /// work done.
     pub(super) fn inner(&mut self, options: &StatementOptions) -> Self {

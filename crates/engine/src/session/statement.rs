@@ -31,7 +31,7 @@ use crate::database::Database;
 use crate::error::refuse;
 use crate::instrumentation::{StatementError, StatementIdentity};
 use crate::names::check_name;
-use crate::result::{Outcome, ResultUse, StatementSummary};
+use crate::result::Outcome;
 use crate::session::locked_rows::LockedRows;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
@@ -214,10 +214,7 @@ impl<'s> StatementContext<'s> {
         let text = is_other.then_some(text);
         session.shared.activity.begin(work, text, now);
         session.begin_stages();
-        if session.diagnostics.summary.results != ResultUse::default() {
-            *session.diagnostics.results.lock() = ResultUse::default();
-        }
-        session.diagnostics.summary = StatementSummary::default();
+        session.diagnostics.begin_summary();
         session.diagnostics.finished_temporary_tables.clear();
         if work != Work::Prepare {
             session.shared.counters.add(Counter::Questions, 1);

@@ -80,7 +80,6 @@ pub(crate) fn execute(
     prepared: &Prepared,
     parameters: &[(Value, SqlType)],
 ) -> Result<Outcome> {
-    context.database().end_due();
     tracing::begin(context, prepared, parameters);
     let parameters = &*parameters::settle(context, prepared, parameters)?;
     if let Some(outcome) = planning::run_point(context, prepared, parameters)? {

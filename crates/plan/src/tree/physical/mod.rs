@@ -74,8 +74,11 @@ pub struct Plan {
 }
 
 impl QueryPlan {
-    /// Makes the whole result one that is kept for other statements.
-    pub(crate) fn keep(mut self, kept: KeptResult) -> Self {
+    /// Makes the whole result one that is kept for other statements, if it is to be.
+    pub(crate) fn keep(mut self, kept: Option<KeptResult>) -> Self {
+        let Some(kept) = kept else {
+            return self;
+        };
         let number = self.root.number;
         let scan = Plan {
             number,
@@ -99,7 +102,7 @@ impl QueryPlan {
             select_id: 1,
             temporary: TemporaryTable {
                 operator: Some(number),
-                ..TemporaryTable::new(Purpose::KeptResult, kept.freshness.to_string())
+                ..kept.temporary()
             },
             kept: Some(kept),
             source: SharedSource::Plan(source),

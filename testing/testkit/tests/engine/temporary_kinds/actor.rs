@@ -195,6 +195,7 @@ impl Actor {
             emptied.for_each(|table| table.rows.clear());
         }
         self.prepare();
+        world.sweep();
         self.check(world);
     }
 
