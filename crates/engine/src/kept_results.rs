@@ -11,16 +11,14 @@
 //! query caches by profit: Scheuermann, Shim, Vingralek, "WATCHMAN", VLDB 1996).
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use mayfly_exec::{Found, KeptResults, ResultKeeper};
-use mayfly_functions::UserVariables;
 use mayfly_memory::Budget;
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_plan::TableId;
-use mayfly_plan::physical::{Freshness, KeptResult, Purpose};
+use mayfly_plan::physical::{Freshness, Purpose};
 use mayfly_storage::temptable::{Reclaim, Resources};
 use mayfly_storage::{
     Access, StatementOwner, TableState, TempTable, TempTableContext, TempTableOptions,
@@ -30,37 +28,35 @@ use mayfly_types::{Interrupt, Result, SqlType, Value};
 use parking_lot::Mutex;
 
 use crate::budgets::Budgets;
-use crate::database::Database;
-use crate::result::ResultUse;
 use crate::statement_options::StatementOptions;
 
 /// Number of versions that are kept known for tables that results were asked of: a version that nobody holds begins anew.
 const KNOWN_VERSIONS: usize = 256;
 
 /// Microseconds between looks for results that are over.
-const LATER: i64 = 1_000_000;
+pub(crate) const LATER: i64 = 1_000_000;
 
 /// Bytes of a result beside its rows, about.
-const RESULT_BYTES: u64 = 1 << 10;
+pub(crate) const RESULT_BYTES: u64 = 1 << 10;
 
 /// What the rows of a result follow from, besides the rows of its tables.
 #[derive(Debug, Clone, PartialEq)]
-struct Key {
-    text: Arc<str>,
-    tables: Vec<TableId>,
-    options: ByAddress,
-    database: Option<Arc<str>>,
+pub(crate) struct Key {
+    pub(crate) text: Arc<str>,
+    pub(crate) tables: Vec<TableId>,
+    pub(crate) options: ByAddress,
+    pub(crate) database: Option<Arc<str>>,
     /// The rights of the user that runs it.
-    rights: Arc<str>,
+    pub(crate) rights: Arc<str>,
     /// Version of views, to which names may lead.
-    views: u64,
-    parameters: Vec<Value>,
-    variables: Vec<Option<(SqlType, Value)>>,
+    pub(crate) views: u64,
+    pub(crate) parameters: Vec<Value>,
+    pub(crate) variables: Vec<Option<(SqlType, Value)>>,
 }
 
 /// Options of statements, one struct for all sessions with equal ones.
 #[derive(Debug, Clone)]
-struct ByAddress(Arc<StatementOptions>);
+pub(crate) struct ByAddress(pub(crate) Arc<StatementOptions>);
 
 impl PartialEq for ByAddress {
     fn eq(&self, other: &Self) -> bool {
@@ -70,7 +66,7 @@ impl PartialEq for ByAddress {
 
 /// The state of a table as of which the rows of a result are.
 #[derive(Debug)]
-enum AsOf {
+pub(crate) enum AsOf {
     /// A version of its committed rows; `is_exact` unless other commits may have changed the table since, before the
     /// rows were read.
     Version {
@@ -84,7 +80,7 @@ enum AsOf {
 
 impl AsOf {
     /// The state of a table whose rows have been read.
-    fn after(state: &TableState) -> Option<Self> {
+    pub(crate) fn after(state: &TableState) -> Option<Self> {
         match state {
             TableState::Committed { version, snapshot } => {
                 let now = version.get();
@@ -100,7 +96,7 @@ impl AsOf {
     }
 
     /// Whether the rows are unchanged since.
-    fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         match self {
             Self::Version {
                 version,
@@ -129,21 +125,21 @@ impl AsOf {
 
 /// A kept result.
 #[derive(Debug)]
-struct Kept {
-    key: Key,
-    rows: TempTable,
-    bytes: u64,
-    freshness: Freshness,
+pub(crate) struct Kept {
+    pub(crate) key: Key,
+    pub(crate) rows: TempTable,
+    pub(crate) bytes: u64,
+    pub(crate) freshness: Freshness,
     /// Microseconds since 1970 UTC.
-    computed: i64,
+    pub(crate) computed: i64,
     /// Time to compute it.
-    time: Duration,
-    readers: u64,
-    tables: Vec<AsOf>,
+    pub(crate) time: Duration,
+    pub(crate) readers: u64,
+    pub(crate) tables: Vec<AsOf>,
 }
 
 impl Kept {
-    fn age(&self, now: i64) -> Duration {
+    pub(crate) fn age(&self, now: i64) -> Duration {
         let age = u64::try_from(now.saturating_sub(self.computed)).unwrap_or(0);
         Duration::from_micros(age)
     }
@@ -157,7 +153,7 @@ impl Kept {
     }
 
     /// Whether a reader with this freshness may read it, whose tables are in these states.
-    fn serves(&self, freshness: Freshness, states: &[TableState], now: i64) -> bool {
+    pub(crate) fn serves(&self, freshness: Freshness, states: &[TableState], now: i64) -> bool {
         let is_fresh = match freshness {
             Freshness::For(time) => self.age(now) <= time,
             Freshness::UntilChanged => self.tables.iter().all(AsOf::is_current),
@@ -219,13 +215,13 @@ impl State {
 
 /// Counters for the status variables.
 #[derive(Debug, Default)]
-struct ResultCounters {
-    hits: AtomicU64,
-    misses: AtomicU64,
-    passed: AtomicU64,
-    inserts: AtomicU64,
-    evicted: AtomicU64,
-    ended: AtomicU64,
+pub(crate) struct ResultCounters {
+    pub(crate) hits: AtomicU64,
+    pub(crate) misses: AtomicU64,
+    pub(crate) passed: AtomicU64,
+    pub(crate) inserts: AtomicU64,
+    pub(crate) evicted: AtomicU64,
+    pub(crate) ended: AtomicU64,
 }
 
 /// The kept results of a database.
@@ -236,10 +232,10 @@ pub(crate) struct ResultCache {
     memory: Budget,
     space: Budget,
     resources: Resources,
-    counters: ResultCounters,
+    pub(crate) counters: ResultCounters,
 }
 
-fn add(counter: &AtomicU64, amount: u64) {
+pub(crate) fn add(counter: &AtomicU64, amount: u64) {
     counter.fetch_add(amount, Ordering::Relaxed);
 }
 
@@ -316,8 +312,28 @@ impl ResultCache {
         ]
     }
 
+    /// Whether results are kept at all.
+    pub(crate) fn is_on(&self) -> bool {
+        self.limit.load(Ordering::Relaxed) > 0
+    }
+
+    /// Age and bytes of the result of a key that a reader may read, which is not read now.
+    pub(crate) fn known(
+        &self,
+        key: &Key,
+        freshness: Freshness,
+        states: &[TableState],
+        now: i64,
+    ) -> Option<(Duration, u64)> {
+        let state = self.state.lock();
+        let mut results = state.results.get(&key.text)?.iter();
+        let found =
+            results.find(|known| known.key == *key && known.serves(freshness, states, now))?;
+        Some((found.age(now), found.bytes))
+    }
+
     /// The bytes and age of the result of a key that a reader may read.
-    fn find(
+    pub(crate) fn find(
         &self,
         key: &Key,
         freshness: Freshness,
@@ -337,7 +353,7 @@ impl ResultCache {
     }
 
     /// Makes room for a result; false if it is worth less than what it would replace.
-    fn make_room(&self, time: Duration, bytes: u64) -> bool {
+    pub(crate) fn make_room(&self, time: Duration, bytes: u64) -> bool {
         let limit = self.limit.load(Ordering::Relaxed);
         if bytes > limit {
             return false;
@@ -354,7 +370,7 @@ impl ResultCache {
     }
 
     /// A copy of rows in the memory of the cache.
-    fn copy(
+    pub(crate) fn copy(
         &self,
         rows: &TempTable,
         cause: Freshness,
@@ -388,7 +404,7 @@ impl ResultCache {
         Ok(copy)
     }
 
-    fn put(&self, kept: Kept) {
+    pub(crate) fn put(&self, kept: Kept) {
         let mut state = self.state.lock();
         // A newer result of the key serves its readers as well.
         state.remove(|known| known.key == kept.key);
@@ -400,7 +416,7 @@ impl ResultCache {
     }
 
     /// Keeps the versions of tables known.
-    fn note_versions(&self, states: &[TableState]) {
+    pub(crate) fn note_versions(&self, states: &[TableState]) {
         let mut state = self.state.lock();
         for table in states {
             let TableState::Committed { version, .. } = table else {
@@ -441,7 +457,7 @@ impl Reclaim for ResultCache {
 }
 
 /// When a result is over, as far as time ends it.
-fn due(computed: i64, freshness: Freshness) -> i64 {
+pub(crate) fn due(computed: i64, freshness: Freshness) -> i64 {
     match freshness {
         Freshness::For(time) => {
             let time = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
@@ -451,142 +467,8 @@ fn due(computed: i64, freshness: Freshness) -> i64 {
     }
 }
 
-struct Hit {
-    rows: TempTable,
-    bytes: u64,
-    age: Duration,
-}
-
-/// The kept results as a statement sees them.
-pub(crate) struct StatementResults {
-    pub(crate) database: Arc<Database>,
-    pub(crate) options: Arc<StatementOptions>,
-    pub(crate) current_database: Option<Arc<str>>,
-    pub(crate) rights: Arc<str>,
-    pub(crate) variables: Arc<UserVariables>,
-    pub(crate) owner: StatementOwner,
-    pub(crate) used: Arc<Mutex<ResultUse>>,
-}
-
-impl StatementResults {
-    fn key(&self, kept: &KeptResult, parameters: Vec<Value>) -> Key {
-        let variables = kept.variables.iter();
-        Key {
-            text: Arc::clone(&kept.text),
-            tables: kept.tables.clone(),
-            options: ByAddress(Arc::clone(&self.options)),
-            database: self.current_database.clone(),
-            rights: Arc::clone(&self.rights),
-            views: self.database.catalog.views_version(),
-            parameters,
-            variables: variables.map(|name| self.variables.get(name)).collect(),
-        }
-    }
-
-    /// Age and bytes of the result that the statement would read, if it depends on no parameter.
-    pub(crate) fn known(
-        &self,
-        kept: &KeptResult,
-        states: &[TableState],
-    ) -> Option<(Duration, u64)> {
-        let now = self.database.options.clock.now_utc_microseconds();
-        let key = self.key(kept, Vec::new());
-        let cache = &self.database.results;
-        let state = cache.state.lock();
-        let mut results = state.results.get(&key.text)?.iter();
-        let found =
-            results.find(|known| known.key == key && known.serves(kept.freshness, states, now))?;
-        Some((found.age(now), found.bytes))
-    }
-}
-
-impl KeptResults for StatementResults {
-    fn find(&self, kept: &KeptResult, states: Vec<TableState>, parameters: Vec<Value>) -> Found {
-        let cache = &self.database.results;
-        let is_own = |state: &TableState| match state {
-            TableState::Own => true,
-            TableState::Newest => kept.freshness == Freshness::UntilChanged,
-            TableState::Committed { .. } => false,
-        };
-        if cache.limit.load(Ordering::Relaxed) == 0 || states.iter().any(is_own) {
-            add(&cache.counters.passed, 1);
-            return Found::Passed;
-        }
-        let key = self.key(kept, parameters);
-        let now = self.database.options.clock.now_utc_microseconds();
-        if let Some(hit) = cache.find(&key, kept.freshness, &states, now) {
-            add(&cache.counters.hits, 1);
-            let mut used = self.used.lock();
-            used.hits += 1;
-            used.bytes += hit.bytes;
-            used.age = used.age.max(hit.age);
-            return Found::Kept(hit.rows);
-        }
-        add(&cache.counters.misses, 1);
-        self.used.lock().misses += 1;
-        cache.note_versions(&states);
-        Found::Absent(Box::new(Keeper {
-            database: Arc::downgrade(&self.database),
-            key,
-            freshness: kept.freshness,
-            states,
-            owner: self.owner.clone(),
-        }))
-    }
-}
-
-/// Keeps one result of a statement.
-struct Keeper {
-    database: Weak<Database>,
-    key: Key,
-    freshness: Freshness,
-    states: Vec<TableState>,
-    owner: StatementOwner,
-}
-
-impl ResultKeeper for Keeper {
-    fn keep(self: Box<Self>, rows: &TempTable, time: Duration) {
-        let Some(database) = self.database.upgrade() else {
-            return;
-        };
-        let Some(tables) = self
-            .states
-            .iter()
-            .map(AsOf::after)
-            .collect::<Option<Vec<_>>>()
-        else {
-            return;
-        };
-        let is_current = tables.iter().all(AsOf::is_current);
-        if self.freshness == Freshness::UntilChanged && !is_current {
-            return;
-        }
-        let cache = &database.results;
-        let record = rows.record();
-        let bytes = record.memory_bytes + record.disk_bytes + RESULT_BYTES;
-        if !cache.make_room(time, bytes) {
-            return;
-        }
-        // A result that cannot be copied is not kept; the statement has its own rows.
-        let Ok(copy) = cache.copy(rows, self.freshness, &self.owner) else {
-            return;
-        };
-        let now = database.options.clock.now_utc_microseconds();
-        let elapsed = i64::try_from(time.as_micros()).unwrap_or(0);
-        let kept = Kept {
-            key: self.key,
-            rows: copy,
-            bytes,
-            freshness: self.freshness,
-            // The rows are those of the time when the computation began.
-            computed: now.saturating_sub(elapsed),
-            time,
-            readers: 0,
-            tables,
-        };
-        let due = due(kept.computed, kept.freshness).max(now.saturating_add(LATER));
-        cache.put(kept);
-        // Without the thread, it ends with a later statement.
-        let _ = database.note_expiry(due);
-    }
+pub(crate) struct Hit {
+    pub(crate) rows: TempTable,
+    pub(crate) bytes: u64,
+    pub(crate) age: Duration,
 }

@@ -4,16 +4,11 @@
 //! other statements may be read depends on the state of the tables as this statement sees them, so the tables are asked
 //! before a result is looked for, and again by their versions when it is kept.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_plan::physical::{KeptResult, SharedResult};
+use mayfly_plan::physical::KeptResult;
 use mayfly_storage::{TableState, TempTable};
-use mayfly_types::{Result, Value};
-
-use crate::context::RunContext;
-use crate::parameters::free_parameters_of;
-use crate::state::MadeTable;
+use mayfly_types::Value;
 
 /// The kept results of a database, as a statement of a session sees them.
 pub trait KeptResults: Send + Sync {
@@ -46,37 +41,4 @@ impl KeptResults for NothingKept {
     fn find(&self, _: &KeptResult, _: Vec<TableState>, _: Vec<Value>) -> Found {
         Found::Passed
     }
-}
-
-/// The rows of a shared result: kept ones, or those that `make` computes, which are kept if they may be.
-pub(crate) fn find_or_make(
-    kept: &KeptResult,
-    result: &SharedResult,
-    run: &RunContext,
-    make: impl FnOnce() -> Result<MadeTable>,
-) -> Result<MadeTable> {
-    let statement = &run.statement;
-    let tables = kept.tables.iter();
-    let tables = tables.map(|id| Ok(statement.tables.open(*id)?.state()));
-    let tables = tables.collect::<Result<_>>()?;
-    let parameters = free_parameters_of(result, run.state.plan());
-    let parameters = parameters.into_iter().map(|parameter| {
-        let value = run.parameters.get(parameter);
-        value.cloned().unwrap_or_default()
-    });
-    let keeper = match statement.kept.find(kept, tables, parameters.collect()) {
-        Found::Kept(rows) => return Ok(MadeTable::TempTable(rows)),
-        Found::Passed => return make(),
-        Found::Absent(keeper) => keeper,
-    };
-    let diagnostics = Arc::clone(&run.evaluation().diagnostics);
-    let (begun, warnings) = (std::time::Instant::now(), diagnostics.count());
-    let made = make()?;
-    // A statement that reads kept rows raises no warnings of theirs.
-    if let MadeTable::TempTable(rows) = &made
-        && diagnostics.count() == warnings
-    {
-        keeper.keep(rows, begun.elapsed());
-    }
-    Ok(made)
 }

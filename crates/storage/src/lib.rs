@@ -20,13 +20,14 @@ mod scan_request;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
+mod tree_version;
 pub mod values;
 pub mod workers;
 
 pub use base::{
     ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView,
     RowLockWaits, Statement, StatementOptions, StoreLocation, StoreOptions, SyncThread,
-    TableDefinition, TreeId, TreeSpace, TreeVersion,
+    TableDefinition, TreeId, TreeSpace,
 };
 pub use batch_table::BatchTable;
 pub use error::{ANONYMOUS_TABLE, user_error};
@@ -39,6 +40,7 @@ pub use table::{
     TableWriter,
 };
 pub use transaction::Participant;
+pub use tree_version::TreeVersion;
 pub use workers::{Worker, WorkerPool};
 
 pub use temptable::{

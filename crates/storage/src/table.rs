@@ -18,10 +18,10 @@ use std::time::Duration;
 use arrow_array::{ArrayRef, UInt32Array};
 use mayfly_types::{Batch, Error, IndexMethod, PhysicalType, Result, Value};
 
-use crate::base::TreeVersion;
 use crate::row_filter::{FilteredRows, RowFilter};
 use crate::scan_request::{ColumnId, ScanRequest};
 use crate::temptable::KeyMode;
+use crate::tree_version::TreeVersion;
 
 /// Index of a table, as an offset in [`Table::indexes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -14,12 +14,12 @@ use mayfly_storage::temptable::{
 };
 use mayfly_types::{Batch, Diagnostics, Interrupt, Value};
 
+use super::kept_results::StatementResults;
 use super::lending::LentSession;
 use super::{StatementContext, StatementTables};
 use crate::budgets::unlimited_if_zero;
 use crate::catalog::stored_functions::FunctionUse;
 use crate::convert;
-use crate::kept_results::StatementResults;
 use crate::options::HashMode;
 use crate::status::Counter;
 use crate::variables::typed;

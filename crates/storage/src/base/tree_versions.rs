@@ -5,33 +5,19 @@
 //! taken, holds the rows of that snapshot. Trees that nobody asks about cost a commit one read of a flag.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock, Weak};
 
-use mayfly_memory::sync::{read_lock, write_lock};
+use mayfly_memory::sync::read_lock;
 
-use super::environment::Environment;
 use super::record_key::TreeId;
-
-/// Version of a tree that is being changed, or about which nothing is known yet.
-const CHANGING: u64 = u64::MAX;
-
-/// The version of a tree: the number of the last commit that has changed it.
-#[derive(Debug)]
-pub struct TreeVersion(AtomicU64);
-
-impl TreeVersion {
-    /// The version; greater than that of any snapshot while the tree is being changed.
-    pub fn get(&self) -> u64 {
-        self.0.load(Ordering::SeqCst)
-    }
-}
+use crate::tree_version::TreeVersion;
 
 /// The versions that somebody has asked for.
 #[derive(Debug, Default)]
 pub(super) struct TreeVersions {
-    is_any: AtomicBool,
-    versions: RwLock<HashMap<TreeId, Weak<TreeVersion>>>,
+    pub(super) is_any: AtomicBool,
+    pub(super) versions: RwLock<HashMap<TreeId, Weak<TreeVersion>>>,
 }
 
 impl TreeVersions {
@@ -48,7 +34,7 @@ impl TreeVersions {
             .filter_map(|tree| versions.get(&tree)?.upgrade());
         let known: Vec<_> = known.collect();
         for version in &known {
-            version.0.store(CHANGING, Ordering::SeqCst);
+            version.begin();
         }
         known
     }
@@ -56,31 +42,7 @@ impl TreeVersions {
     /// Notes that the changes of trees are visible since a version.
     pub(super) fn end(changed: &[Arc<TreeVersion>], version: u64) {
         for tree in changed {
-            tree.0.store(version, Ordering::SeqCst);
+            tree.set(version);
         }
-    }
-}
-
-impl Environment {
-    /// The version of a tree from now on: until it changes, that of the last commit of any tree.
-    pub(super) fn tree_version(&self, tree: TreeId) -> Arc<TreeVersion> {
-        let versions = &self.tree_versions;
-        let known = read_lock(&versions.versions)
-            .get(&tree)
-            .and_then(Weak::upgrade);
-        if let Some(known) = known {
-            return known;
-        }
-        // No commit is under way: what it changes would not be noted.
-        let _applying = self.applying();
-        let mut all = write_lock(&versions.versions);
-        if let Some(known) = all.get(&tree).and_then(Weak::upgrade) {
-            return known;
-        }
-        all.retain(|_, version| version.strong_count() > 0);
-        let new = Arc::new(TreeVersion(AtomicU64::new(self.version())));
-        all.insert(tree, Arc::downgrade(&new));
-        versions.is_any.store(true, Ordering::SeqCst);
-        new
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalog::TableId;
-use crate::tree::physical::{Purpose, TemporaryTable};
 
 /// A result that other statements with the same text may read, and what it depends on besides the session's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,13 +17,6 @@ pub struct KeptResult {
     pub tables: Vec<TableId>,
     /// The user variables that it reads.
     pub variables: Vec<String>,
-}
-
-impl KeptResult {
-    /// The temporary table in which it is computed.
-    pub(crate) fn temporary(&self) -> TemporaryTable {
-        TemporaryTable::new(Purpose::KeptResult, self.freshness.to_string())
-    }
 }
 
 /// How long a kept result may be read.

@@ -73,6 +73,13 @@ pub struct Plan {
     pub estimated_rows: f64,
 }
 
+impl KeptResult {
+    /// The temporary table in which it is computed.
+    pub(crate) fn temporary(&self) -> TemporaryTable {
+        TemporaryTable::new(Purpose::KeptResult, self.freshness.to_string())
+    }
+}
+
 impl QueryPlan {
     /// Makes the whole result one that is kept for other statements, if it is to be.
     pub(crate) fn keep(mut self, kept: Option<KeptResult>) -> Self {

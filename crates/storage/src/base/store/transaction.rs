@@ -504,9 +504,9 @@ impl Participant for DurableTransaction {
     }
 
     fn prepare(&mut self) -> Result<()> {
-        let spaces = &self.0.store.environment.tree_spaces;
+        let environment = &self.0.store.environment;
         let used = self.0.state.used();
-        used.map_or(Ok(()), |state| spaces.grow_by(&state.changes.overlay))
+        used.map_or(Ok(()), |state| environment.charge(&state.changes.overlay))
     }
 
     fn commit(&mut self) -> Result<()> {
