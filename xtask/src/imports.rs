@@ -29,7 +29,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
         "delimited status spool variables",
         "statement_options result",
         "instrumentation logs storage_errors",
-        "budgets client defaults legacy_engines persisted temp_space",
+        "budgets client defaults kept_results legacy_engines persisted temp_space",
         "accounts",
         "connections",
         "locks",

@@ -28,6 +28,7 @@ mod error;
 mod files;
 mod information_schema;
 mod instrumentation;
+mod kept_results;
 mod legacy_engines;
 mod locales;
 mod locks;

@@ -247,6 +247,19 @@ fn text_of(row: Vec<Option<Vec<u8>>>) -> Vec<Option<String>> {
     row.into_iter().map(|value| value.map(text)).collect()
 }
 
+/// What a statement has found of the results that it asked for, for the slow log and EXPLAIN.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ResultUse {
+    /// Number of results that were kept.
+    pub hits: u64,
+    /// Number of results that were computed.
+    pub misses: u64,
+    /// Age of the oldest result that was read.
+    pub age: Duration,
+    /// Bytes of the results that were read.
+    pub bytes: u64,
+}
+
 /// Summary of a statement's use of temporary tables, and of its duration.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StatementSummary {
@@ -300,6 +313,8 @@ pub struct StatementSummary {
     pub rows_examined: u64,
     /// Whether a table was read without an index.
     pub no_index_used: bool,
+    /// Kept results that it has asked for.
+    pub results: ResultUse,
 }
 
 impl std::fmt::Display for StatementSummary {

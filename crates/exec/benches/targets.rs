@@ -149,6 +149,7 @@ impl World {
             counters: Arc::new(Counters::default()),
             progress: Arc::new(Progress::default()),
             measures: None,
+            kept: Arc::new(mayfly_exec::NothingKept),
         })
     }
 

@@ -20,6 +20,7 @@ use mayfly_storage::{InternalTableEngine, Table, TempTableContext};
 use mayfly_types::stage::StageGuard;
 use mayfly_types::{Batch, Diagnostics, Result, Stage, Value};
 
+use crate::kept::KeptResults;
 use crate::key_filter::GivenFilter;
 use crate::measure::Measures;
 use crate::state::QueryState;
@@ -77,6 +78,8 @@ pub struct ExecutionContext {
     pub other_engine: Option<Arc<dyn InternalTableEngine>>,
     /// Measurements of each operator, for EXPLAIN ANALYZE.
     pub measures: Option<Arc<Measures>>,
+    /// Results that are kept for other statements.
+    pub kept: Arc<dyn KeptResults>,
 }
 
 impl fmt::Debug for ExecutionContext {

@@ -13,6 +13,7 @@ mod error;
 mod exchange;
 pub mod expression;
 mod hash_filter;
+mod kept;
 mod key_filter;
 pub mod measure;
 mod operators;
@@ -28,6 +29,7 @@ pub use context::{
     Counters, ExecutionContext, ExecutionOptions, Progress, ResultMemory, RunContext, TableOpener,
 };
 pub use expression::{Program, Selection, evaluate};
+pub use kept::{Found, KeptResults, NothingKept, ResultKeeper};
 pub use measure::{Measure, Measures};
 pub use stream::{ResultStream, execute};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mayfly_plan::expression::Subquery;
 use mayfly_plan::logical::visit_expression;
-use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
+use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedResult, SharedSource};
 use mayfly_plan::{Expression, ExpressionKind, with_stack};
 
 /// Parameters that running `plan` reads and does not set itself, in ascending order.
@@ -15,6 +15,17 @@ pub(crate) fn free_parameters(plan: &Plan, query: Option<&QueryPlan>) -> Vec<usi
         bound: Vec::new(),
     };
     walk.plan(plan);
+    walk.found.into_iter().collect()
+}
+
+/// Parameters that making a shared result reads and does not set itself, in ascending order.
+pub(crate) fn free_parameters_of(result: &SharedResult, query: Option<&QueryPlan>) -> Vec<usize> {
+    let mut walk = Walk {
+        query,
+        found: BTreeSet::new(),
+        bound: Vec::new(),
+    };
+    walk.source(&result.source);
     walk.found.into_iter().collect()
 }
 
@@ -74,7 +85,11 @@ impl Walk<'_> {
             return;
         };
         // A shared result may read other ones; a recursive one reads itself only by its working table.
-        match &shared.source {
+        self.source(&shared.source);
+    }
+
+    fn source(&mut self, source: &SharedSource) {
+        match source {
             SharedSource::Plan(plan) => self.plan(plan),
             SharedSource::Recursive { seed, step, .. } => {
                 self.plan(seed);

@@ -152,6 +152,7 @@ impl World {
             progress: Arc::new(Progress::default()),
             other_engine: None,
             measures: Some(Arc::new(Measures::new(2))),
+            kept: Arc::new(crate::kept::NothingKept),
         })
     }
 

@@ -20,13 +20,14 @@ mod scan_request;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
+mod tree_version;
 pub mod values;
 pub mod workers;
 
 pub use base::{
     ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView,
     RowLockWaits, Statement, StatementOptions, StoreLocation, StoreOptions, SyncThread,
-    TableDefinition, TreeId,
+    TableDefinition, TreeId, TreeSpace,
 };
 pub use batch_table::BatchTable;
 pub use error::{ANONYMOUS_TABLE, user_error};
@@ -35,9 +36,11 @@ pub use row_filter::{FilterKind, FilteredRows, NumberRange, RowFilter};
 pub use scan_request::{ColumnCondition, ColumnId, ColumnTerm, ScanPredicate, ScanRequest};
 pub use table::{
     DeclaredSize, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
-    Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableStatistics, TableWriter,
+    Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableState, TableStatistics,
+    TableWriter,
 };
 pub use transaction::Participant;
+pub use tree_version::TreeVersion;
 pub use workers::{Worker, WorkerPool};
 
 pub use temptable::{

@@ -12,6 +12,7 @@
 
 use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, UInt32Array};
@@ -20,6 +21,7 @@ use mayfly_types::{Batch, Error, IndexMethod, PhysicalType, Result, Value};
 use crate::row_filter::{FilteredRows, RowFilter};
 use crate::scan_request::{ColumnId, ScanRequest};
 use crate::temptable::KeyMode;
+use crate::tree_version::TreeVersion;
 
 /// Index of a table, as an offset in [`Table::indexes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -217,6 +219,22 @@ pub enum RowChange {
     Duplicate,
 }
 
+/// State of the rows that a handle reads, by which others can tell whether they would read the same ones.
+#[derive(Debug, Clone)]
+pub enum TableState {
+    /// The committed rows of a snapshot.
+    Committed {
+        /// Version of the rows: while it is at most `snapshot`, they are those of the snapshot.
+        version: Arc<TreeVersion>,
+        /// Number of the snapshot.
+        snapshot: u64,
+    },
+    /// The newest rows, of a table without versions.
+    Newest,
+    /// Rows with changes that others do not see, or that are locked; or nothing is known about them.
+    Own,
+}
+
 /// One statement's handle to a table.
 pub trait Table: Send + Sync + Debug {
     /// The types of the columns.
@@ -229,6 +247,11 @@ pub trait Table: Send + Sync + Debug {
 
     /// The table's current size.
     fn statistics(&self) -> TableStatistics;
+
+    /// The state of the rows that this handle reads.
+    fn state(&self) -> TableState {
+        TableState::Own
+    }
 
     /// Estimate of the number of distinct values of the first `parts` parts of an index.
     fn distinct_keys(&self, index: IndexId, parts: usize) -> u64 {

@@ -31,6 +31,8 @@ pub enum Purpose {
     Window,
     /// CREATE TEMPORARY TABLE.
     UserTable,
+    /// The result of a query that is kept for other statements.
+    KeptResult,
     /// Uncommitted changes of a transaction in tables on disk.
     TransactionChanges,
 }
@@ -52,6 +54,7 @@ impl Purpose {
             Self::Buffer => "BUFFER RESULT",
             Self::Window => "WINDOW",
             Self::UserTable => "CREATE TEMPORARY TABLE",
+            Self::KeptResult => "KEPT RESULT",
             Self::TransactionChanges => "TRANSACTION",
         }
     }

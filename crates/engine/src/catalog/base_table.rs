@@ -1,7 +1,7 @@
 //! A table with its definition, its storage and its next AUTO_INCREMENT number.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use mayfly_plan::{ColumnSource, IndexContent, TableId, TableSource};
 use mayfly_storage::{DurableTransaction, UserTable};
@@ -18,9 +18,10 @@ use super::private_rows::{Numbers, PrivateStore};
 use super::provided::{self, ProvidedTable};
 use super::provider::TableProvider;
 use super::row_hooks::RowHooks;
+use super::shared_rows::SharedSpace;
 use super::table_access::RowAccess;
 use super::table_store::{ProvidedStore, SingleRows, TableRows, TableStore};
-use super::trees::Trees;
+use super::trees::{Lifespan, Trees};
 use super::zoned_table::zoned;
 use crate::locks::table::{TableLock, TableUse};
 
@@ -46,8 +47,17 @@ pub(crate) struct BaseTable {
     /// Held while such a record is committed: the number in it never goes back.
     recording: Arc<Mutex<()>>,
     lock: Arc<TableLock>,
+    life: Arc<Life>,
     /// What runs for each row that a statement writes, if anything does.
     pub(crate) hooks: Option<Arc<RowHooks>>,
+}
+
+/// Times of a table, which its definitions share: microseconds since 1970 UTC.
+#[derive(Debug)]
+struct Life {
+    created: i64,
+    /// Its last use, where it has a time to live.
+    used: AtomicI64,
 }
 
 impl BaseTable {
@@ -72,6 +82,10 @@ impl BaseTable {
             id,
             store,
             lock: Arc::default(),
+            life: Arc::new(Life {
+                created: definition.created,
+                used: AtomicI64::new(definition.created),
+            }),
             hooks: None,
             definition: Arc::new(definition),
         }
@@ -107,6 +121,7 @@ impl BaseTable {
             recorded_to: Arc::clone(&self.recorded_to),
             recording: Arc::clone(&self.recording),
             lock: Arc::clone(&self.lock),
+            life: Arc::clone(&self.life),
             hooks: self.hooks.clone(),
             ..Self::over(id, definition, Arc::clone(&self.store))
         }
@@ -135,19 +150,46 @@ impl BaseTable {
     pub(crate) fn in_place_of(self, other: &Self) -> Self {
         Self {
             lock: Arc::clone(&other.lock),
+            life: Arc::clone(&other.life),
             hooks: other.hooks.clone(),
             ..self
         }
     }
 
-    /// Its definition in the data directory's store, if it is there.
+    /// Its definition in a store of durable tables, if it is in one.
     pub(crate) fn durable(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
         self.store
             .durable()
             .map(|(definition, _)| Arc::clone(definition))
     }
 
-    /// Its trees in the data directory, if it is there.
+    /// When it ends, unless it is used before: microseconds since 1970 UTC; `None` for a table that does not end by
+    /// itself.
+    pub(crate) fn expiry(&self) -> Option<i64> {
+        let ttl = self.definition.ttl?;
+        let since = if ttl.after_creation {
+            self.life.created
+        } else {
+            self.life.used.load(Ordering::Relaxed)
+        };
+        let seconds = ttl.period.count.saturating_mul(ttl.period.unit.seconds());
+        let period = i64::try_from(seconds)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(1_000_000);
+        Some(since.saturating_add(period))
+    }
+
+    /// Notes a use, from which the time to live is counted.
+    pub(crate) fn note_use(&self, now: i64) {
+        self.life.used.fetch_max(now, Ordering::Relaxed);
+    }
+
+    /// What its rows are charged to, if it is a shared temporary table.
+    pub(crate) fn shared_space(&self) -> Option<&SharedSpace> {
+        self.store.shared_space()
+    }
+
+    /// Its trees in a store of durable tables, if it is in one.
     pub(crate) fn trees(&self) -> Option<&Trees> {
         self.store.durable().map(|(_, trees)| trees)
     }
@@ -208,10 +250,11 @@ impl BaseTable {
         &self.auto_increment
     }
 
-    /// The trees of a durable table with an AUTO_INCREMENT column.
+    /// The trees of a lasting table with an AUTO_INCREMENT column.
     fn numbered_trees(&self) -> Option<&Trees> {
         let numbers = self.definition.auto_increment_column().is_some();
-        self.trees().filter(|_| numbers)
+        let trees = self.trees().filter(|_| numbers);
+        trees.filter(|trees| trees.lifespan == Lifespan::Lasting)
     }
 
     /// Records the AUTO_INCREMENT counter for restarts, after a transaction has numbered rows of a durable table. The

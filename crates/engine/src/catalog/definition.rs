@@ -48,6 +48,8 @@ pub(crate) struct TableDefinition {
     pub(crate) kind: ast::TableKind,
     /// What the end of a transaction does to the rows of a temporary table.
     pub(crate) on_commit: ast::OnCommit,
+    /// Time to live of a shared temporary table.
+    pub(crate) ttl: Option<ast::TimeToLive>,
     /// Time of creation: microseconds since 1970 UTC.
     pub(crate) created: i64,
 }
@@ -96,6 +98,7 @@ impl TableDefinition {
             histograms: Vec::new(),
             kind: ast::TableKind::Base,
             on_commit: ast::OnCommit::PreserveRows,
+            ttl: None,
             created: 0,
         }
     }
@@ -110,6 +113,17 @@ impl TableDefinition {
     #[inline]
     pub(crate) fn has_private_rows(&self) -> bool {
         self.kind.has_private_rows()
+    }
+
+    /// Whether all sessions share its definition and rows until the process ends.
+    #[inline]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.kind == ast::TableKind::SharedTemporary
+    }
+
+    /// Whether its rows are never lasting: it has no foreign keys and no full-text index.
+    pub(crate) fn is_volatile(&self) -> bool {
+        self.kind != ast::TableKind::Base
     }
 
     /// The positions of the keys that were created for foreign keys.

@@ -1,6 +1,7 @@
 //! The data dictionary: the catalog's records in the data directory.
 //!
-//! There is a record for each database, table, view and account. A table's record is its SHOW CREATE TABLE statement,
+//! There is a record for each database, table, view and account; none for a shared temporary table, which ends with the
+//! process. A table's record is its SHOW CREATE TABLE statement,
 //! and what the statement does not say: the trees of its rows, and its time of creation. So there is one form of a
 //! definition to write, to read and to look at, and it is MySQL's.
 
@@ -20,7 +21,7 @@ use super::entry_name::EntryName;
 use super::show_create::{self, NameQuotes};
 use super::state::{CatalogChange, CatalogState};
 use super::table_access::TableAccess;
-use super::trees::Trees;
+use super::trees::{Lifespan, Trees};
 use super::view::ViewDefinition;
 use crate::character_sets;
 
@@ -69,24 +70,40 @@ pub(crate) fn store(
     before: &CatalogState,
     change: &CatalogChange,
 ) -> Result<()> {
-    let is_durable = access.has_data_directory();
-    let remaining = trees_of(change, change.touched());
-    let mut dropped = trees_of(before, change.touched());
-    dropped.retain(|tree| !remaining.contains(tree));
-    if !is_durable && dropped.is_empty() && !access.has_durable_changes() {
-        return Ok(());
-    }
-    let transaction = access.durable()?;
-    if is_durable {
-        for name in change.touched() {
-            transaction.set_record(&record_name(name), record(change, name).as_deref())?;
+    let is_lasting = |name: &&EntryName| {
+        let states = [before, change];
+        let mut tables = states.into_iter().filter_map(|state| table_of(state, name));
+        !matches!(name, EntryName::Table(_)) || tables.any(|table| !table.definition.is_shared())
+    };
+    let recorded = change.touched().iter().filter(is_lasting);
+    let recorded: Vec<_> = recorded.filter(|_| access.has_data_directory()).collect();
+    for lifespan in Lifespan::ALL {
+        let remaining = trees_of(change, change.touched(), lifespan);
+        let mut dropped = trees_of(before, change.touched(), lifespan);
+        dropped.retain(|tree| !remaining.contains(tree));
+        let has_records = lifespan == Lifespan::Lasting && !recorded.is_empty();
+        if !has_records && dropped.is_empty() && !access.has_durable_changes(lifespan) {
+            continue;
+        }
+        let transaction = access.durable(lifespan)?;
+        if has_records {
+            for name in &recorded {
+                transaction.set_record(&record_name(name), record(change, name).as_deref())?;
+            }
+        }
+        for tree in dropped {
+            transaction.drop_tree(tree);
+            if lifespan == Lifespan::Lasting {
+                transaction.set_record(&number_name(tree), None)?;
+            }
+        }
+        match transaction.participant().commit() {
+            // What is recorded has happened: rows of shared tables that stay take space until the process ends.
+            Err(_) if lifespan == Lifespan::Volatile && !recorded.is_empty() => {}
+            committed => committed?,
         }
     }
-    for tree in dropped {
-        transaction.drop_tree(tree);
-        transaction.set_record(&number_name(tree), None)?;
-    }
-    transaction.participant().commit()
+    Ok(())
 }
 
 /// Records the exact AUTO_INCREMENT counters of tables at shutdown.
@@ -109,10 +126,15 @@ fn table_of<'c>(catalog: &'c CatalogState, name: &EntryName) -> Option<&'c Arc<B
     }
 }
 
-/// The trees of the named tables.
-fn trees_of(catalog: &CatalogState, names: &BTreeSet<EntryName>) -> BTreeSet<TreeId> {
+/// The trees of the named tables in a store.
+fn trees_of(
+    catalog: &CatalogState,
+    names: &BTreeSet<EntryName>,
+    lifespan: Lifespan,
+) -> BTreeSet<TreeId> {
     let tables = names.iter().filter_map(|name| table_of(catalog, name));
     let trees = tables.filter_map(|table| table.trees());
+    let trees = trees.filter(|trees| trees.lifespan == lifespan);
     trees.flat_map(Trees::all).collect()
 }
 
@@ -135,7 +157,9 @@ fn record(catalog: &CatalogState, name: &EntryName) -> Option<Vec<u8>> {
         }
         EntryName::View((database, name)) => view_record(catalog.get(database)?.views.get(name)?),
         EntryName::Table(_) => {
-            let table = table_of(catalog, name).filter(|table| !table.is_provided())?;
+            let is_recorded =
+                |table: &&Arc<BaseTable>| !table.is_provided() && !table.definition.is_shared();
+            let table = table_of(catalog, name).filter(is_recorded)?;
             let next = table.next_recorded();
             table_record(&table.definition, table.trees(), next)
         }

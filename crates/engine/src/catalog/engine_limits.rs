@@ -22,6 +22,9 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
         (Engine::Memory, _) if any(|it| it.ty.is_geometry()) => {
             codes::ER_CHECK_NOT_IMPLEMENTED.with(&[&"GEOMETRY"])
         }
+        (engine, _) if table.is_shared() && engine != Engine::InnoDb => {
+            codes::ER_ILLEGAL_HA_CREATE_OPTION.with(&[&engine, &"SHARED TEMPORARY"])
+        }
         (Engine::Memory, _) if any(|it| it.ty.is_blob() || it.ty.kind == TypeKind::Json) => {
             codes::ER_TABLE_CANT_HANDLE_BLOB.error()
         }
@@ -32,7 +35,7 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
         (Engine::Memory | Engine::Archive, _) if table.keys.iter().any(is_full_text) => {
             codes::ER_TABLE_CANT_HANDLE_FT.error()
         }
-        (Engine::InnoDb, _) if table.has_private_rows() && table.keys.iter().any(is_full_text) => {
+        (Engine::InnoDb, _) if table.is_volatile() && table.keys.iter().any(is_full_text) => {
             codes::ER_INNODB_NO_FT_TEMP_TABLE.error()
         }
         (Engine::Archive, Some(column)) => codes::ER_NULL_COLUMN_IN_INDEX.with(&[&column.name]),

@@ -28,6 +28,7 @@ pub(crate) mod provided_changes;
 pub(crate) mod provider;
 pub(crate) mod row_hooks;
 pub(crate) mod selected_type;
+pub(crate) mod shared_rows;
 pub(crate) mod show_create;
 pub(crate) mod state;
 pub(crate) mod stored_functions;
@@ -49,12 +50,14 @@ use std::sync::{Arc, Weak};
 
 use mayfly_functions::StoredFunction;
 use mayfly_plan::TableId;
+use mayfly_storage::DurableTransaction;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result};
 use parking_lot::{Mutex, RwLock};
 
 pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition};
+use self::entry_name::EntryName;
 pub(crate) use self::entry_name::FullName;
 use self::file_output::FileOutput;
 pub(crate) use self::state::{CatalogChange, CatalogState};
@@ -76,6 +79,8 @@ pub(crate) struct Catalog {
     changing: Mutex<()>,
     next_table: AtomicU64,
     version: AtomicU64,
+    /// Number of changes of views.
+    views_version: AtomicU64,
     /// Locks of used views, by name: a replaced view keeps the lock of its name.
     view_locks: Mutex<HashMap<FullName, Weak<TableLock>>>,
     /// The table functions of the process.
@@ -98,6 +103,7 @@ impl Catalog {
             changing: Mutex::new(()),
             next_table: AtomicU64::new(1),
             version: AtomicU64::new(0),
+            views_version: AtomicU64::new(0),
             view_locks: Mutex::default(),
             table_functions: TableFunctions::default(),
             file_output: RwLock::default(),
@@ -142,13 +148,44 @@ impl Catalog {
         Ok(done)
     }
 
+    /// Removes a shared temporary table, with its rows by a transaction of its own, unless the name has another table by
+    /// now.
+    pub(crate) fn drop_volatile(
+        &self,
+        table: &Arc<BaseTable>,
+        transaction: &DurableTransaction,
+    ) -> Result<()> {
+        let _alone = self.changing.lock();
+        let definition = &table.definition;
+        let known = self.table(&definition.database, &definition.name);
+        if known.is_none_or(|known| !Arc::ptr_eq(&known, table)) {
+            return Ok(());
+        }
+        let mut changing = CatalogChange::of(&self.read());
+        changing.remove_table(&definition.database, &definition.name);
+        let trees = table.trees().into_iter().flat_map(Trees::all);
+        trees.for_each(|tree| transaction.drop_tree(tree));
+        transaction.commit()?;
+        self.put(changing);
+        Ok(())
+    }
+
     /// Replaces the catalog by the one of a data directory.
     pub(crate) fn load(&self, loaded: CatalogChange) {
         let _alone = self.changing.lock();
         self.put(loaded);
     }
 
+    /// Version of views: changes with every change of a view.
+    pub(crate) fn views_version(&self) -> u64 {
+        self.views_version.load(Ordering::Acquire)
+    }
+
     fn put(&self, changed: CatalogChange) {
+        let is_view = |name: &EntryName| matches!(name, EntryName::View(_));
+        if changed.touched().iter().any(is_view) {
+            self.views_version.fetch_add(1, Ordering::AcqRel);
+        }
         let after = Arc::new(changed.into_state());
         let mut state = self.state.write();
         self.version.fetch_add(1, Ordering::AcqRel);

@@ -62,7 +62,7 @@ pub(crate) struct CatalogState {
 impl CatalogState {
     /// The foreign keys that refer to a table, by the tables that have them, in the order of the keys' names.
     pub(crate) fn children_of(&self, parent: &TableDefinition) -> &[(Arc<BaseTable>, usize)] {
-        if parent.has_private_rows() {
+        if parent.is_volatile() {
             return &[];
         }
         self.children.of(&parent.database, &parent.name)

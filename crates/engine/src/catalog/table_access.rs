@@ -13,7 +13,8 @@ use super::definition::TableDefinition;
 use super::private_rows::{PrivateRows, PrivateStore};
 use super::provided_changes::ProvidedChanges;
 use super::provider::TableProvider;
-use super::trees::Trees;
+use super::shared_rows::SharedSpace;
+use super::trees::{Lifespan, Trees};
 
 /// Access to the rows of tables that exist.
 pub(crate) trait RowAccess {
@@ -21,7 +22,7 @@ pub(crate) trait RowAccess {
     fn is_created(&self, definition: &TableDefinition, trees: &Trees) -> bool;
 
     /// The statement's view of durable tables.
-    fn durable_statement(&self) -> Result<&DurableStatement>;
+    fn durable_statement(&self, lifespan: Lifespan) -> Result<&DurableStatement>;
 
     /// The statement's view of non-transactional tables.
     fn direct_statement(&self) -> Result<&DurableStatement>;
@@ -47,17 +48,24 @@ pub(crate) trait RowAccess {
 pub(crate) trait TableAccess: RowAccess {
     /// The transaction, and the read view of a statement that reads nothing but one row of a table, whose changes are
     /// made `directly` or not.
-    fn view_of_row(&self, directly: bool) -> Result<(&DurableTransaction, ReadView)>;
+    fn view_of_row(
+        &self,
+        lifespan: Lifespan,
+        directly: bool,
+    ) -> Result<(&DurableTransaction, ReadView)>;
 
     /// The undo log for a statement that changes one row of a temporary table; `None` if the change can never be
     /// undone.
     fn undo_of_row(&self) -> Option<&UndoLog>;
 
-    /// The transaction in the store of durable tables.
-    fn durable(&self) -> Result<&DurableTransaction>;
+    /// The transaction in a store of durable tables.
+    fn durable(&self, lifespan: Lifespan) -> Result<&DurableTransaction>;
 
-    /// Whether the transaction has changed rows of durable tables.
-    fn has_durable_changes(&self) -> bool;
+    /// Whether the transaction has changed rows of a store of durable tables.
+    fn has_durable_changes(&self, lifespan: Lifespan) -> bool;
+
+    /// Charges trees of a new table to the temporary space of the statement's user.
+    fn charge(&self, trees: &Trees, name: &str) -> Result<SharedSpace>;
 
     /// Whether there is a data directory, in which the catalog is stored.
     fn has_data_directory(&self) -> bool;

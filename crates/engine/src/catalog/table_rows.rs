@@ -17,7 +17,7 @@ use super::definition::TableDefinition;
 use super::memory_engine;
 use super::table_access::{RowAccess, TableAccess};
 use super::table_store::{durable_store, new_store};
-use super::trees::Trees;
+use super::trees::{Lifespan, Trees};
 use crate::convert;
 use crate::engines::Engine;
 
@@ -42,8 +42,8 @@ impl BaseTable {
         let mut next = 1;
         let store = match trees {
             Some(trees) => {
-                next = next_number(access.durable()?, &trees)?;
-                durable_store(&definition, trees)
+                next = next_number(access.durable(Lifespan::Lasting)?, &trees)?;
+                durable_store(&definition, trees, None)
             }
             None => new_store(&definition, access)?,
         };

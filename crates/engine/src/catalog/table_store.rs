@@ -21,8 +21,9 @@ use super::indexes::{IndexStorage, index_specs};
 use super::private_rows::PrivateStore;
 use super::provided::ProvidedTable;
 use super::provided_changes::ChangeableTable;
+use super::shared_rows::SharedSpace;
 use super::table_access::{RowAccess, TableAccess};
-use super::trees::Trees;
+use super::trees::{Lifespan, Trees};
 use crate::engines::Engine;
 
 /// A table's rows, for statements of all sessions.
@@ -46,6 +47,11 @@ pub(crate) trait TableStore: TableRows {
 
     /// Its definition and trees, if it is in the store of base tables.
     fn durable(&self) -> Option<(&Arc<DurableDefinition>, &Trees)> {
+        None
+    }
+
+    /// What the rows of a shared temporary table are charged to.
+    fn shared_space(&self) -> Option<&SharedSpace> {
         None
     }
 
@@ -115,16 +121,20 @@ pub(crate) struct RowStatement<'s> {
 }
 
 impl<'s> RowStatement<'s> {
-    fn durable(self) -> Result<&'s DurableStatement> {
-        durable_statement(self.access, self.directly)
+    fn durable(self, lifespan: Lifespan) -> Result<&'s DurableStatement> {
+        durable_statement(self.access, lifespan, self.directly)
     }
 }
 
-fn durable_statement(access: &dyn RowAccess, directly: bool) -> Result<&DurableStatement> {
+fn durable_statement(
+    access: &dyn RowAccess,
+    lifespan: Lifespan,
+    directly: bool,
+) -> Result<&DurableStatement> {
     if directly {
         access.direct_statement()
     } else {
-        access.durable_statement()
+        access.durable_statement(lifespan)
     }
 }
 
@@ -144,15 +154,32 @@ pub(super) fn new_store(
         return Ok(Arc::new(rows));
     }
     // Visible to other sessions once the transaction commits.
-    let transaction = access.durable()?;
+    let lifespan = if definition.kind == TableKind::SharedTemporary {
+        Lifespan::Volatile
+    } else {
+        Lifespan::Lasting
+    };
+    let transaction = access.durable(lifespan)?;
     let rows = transaction.new_tree()?;
     let indexes = indexes.iter().map(|_| transaction.new_tree());
-    let indexes = indexes.collect::<Result<_>>()?;
-    Ok(durable_store(definition, Trees { rows, indexes }))
+    let trees = Trees {
+        lifespan,
+        rows,
+        indexes: indexes.collect::<Result<_>>()?,
+    };
+    let space = match lifespan {
+        Lifespan::Lasting => None,
+        Lifespan::Volatile => Some(access.charge(&trees, &definition.name)?),
+    };
+    Ok(durable_store(definition, trees, space))
 }
 
-/// The store of a table whose rows are in these trees.
-pub(super) fn durable_store(definition: &TableDefinition, trees: Trees) -> Arc<dyn TableStore> {
+/// The store of a table whose rows are in these trees, charged to a user if they are those of a shared temporary table.
+pub(super) fn durable_store(
+    definition: &TableDefinition,
+    trees: Trees,
+    space: Option<SharedSpace>,
+) -> Arc<dyn TableStore> {
     let columns = definition.columns.iter().map(|column| column.ty.physical());
     let indexes = index_specs(definition);
     let (rows, index_trees) = (trees.rows, trees.indexes.clone());
@@ -160,6 +187,7 @@ pub(super) fn durable_store(definition: &TableDefinition, trees: Trees) -> Arc<d
     Arc::new(DurableTableStore {
         definition: Arc::new(definition),
         trees,
+        space,
     })
 }
 
@@ -214,16 +242,18 @@ impl SingleRows for UserTable {
     }
 }
 
-/// A table in the store of base tables: the data directory, if there is one.
+/// A table in the store of base tables: the data directory, if there is one; or in that of shared temporary tables.
 #[derive(Debug)]
 struct DurableTableStore {
     definition: Arc<DurableDefinition>,
     trees: Trees,
+    /// What the rows of a shared temporary table are charged to, as long as somebody has the table.
+    space: Option<SharedSpace>,
 }
 
 impl TableRows for DurableTableStore {
     fn open(&self, access: &dyn RowAccess, directly: bool) -> Result<Arc<dyn Table>> {
-        let statement = durable_statement(access, directly)?;
+        let statement = durable_statement(access, self.trees.lifespan, directly)?;
         Ok(Arc::new(statement.table(&self.definition)?))
     }
 
@@ -240,6 +270,10 @@ impl TableStore for DurableTableStore {
     fn durable(&self) -> Option<(&Arc<DurableDefinition>, &Trees)> {
         Some((&self.definition, &self.trees))
     }
+
+    fn shared_space(&self) -> Option<&SharedSpace> {
+        self.space.as_ref()
+    }
 }
 
 impl SingleRows for DurableTableStore {
@@ -248,16 +282,20 @@ impl SingleRows for DurableTableStore {
     }
 
     fn read(&self, row: RowRef<'_>, columns: &[usize], values: &mut Vec<Value>) -> Result<bool> {
-        let (transaction, view) = row.statement.access.view_of_row(row.statement.directly)?;
+        let statement = row.statement;
+        let (transaction, view) = statement
+            .access
+            .view_of_row(self.trees.lifespan, statement.directly)?;
         transaction.read_row(view, &self.definition, row.key, columns, values)
     }
 
     fn insert(&self, statement: RowStatement<'_>, values: &mut [Value]) -> Result<RowChange> {
-        statement.durable()?.insert_row(&self.definition, values)
+        let statement = statement.durable(self.trees.lifespan)?;
+        statement.insert_row(&self.definition, values)
     }
 
     fn update(&self, row: RowRef<'_>, update: RowUpdate<'_>) -> Result<Option<RowChange>> {
-        let statement = row.statement.durable()?;
+        let statement = row.statement.durable(self.trees.lifespan)?;
         let Some(row) = statement.lock_row(&self.definition, row.key)? else {
             return Ok(None);
         };
@@ -274,7 +312,7 @@ impl SingleRows for DurableTableStore {
     }
 
     fn delete(&self, row: RowRef<'_>) -> Result<Option<RowChange>> {
-        let statement = row.statement.durable()?;
+        let statement = row.statement.durable(self.trees.lifespan)?;
         let Some(row) = statement.lock_row(&self.definition, row.key)? else {
             return Ok(None);
         };

@@ -13,7 +13,7 @@ use arrow_buffer::ScalarBuffer;
 use mayfly_storage::{
     ColumnId, FilterKind, FilteredRows, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
     Locked, ReadLock, RowChange, RowFilter, RowKeyEncoder, RowsWritten, ScanRequest, Table,
-    TableScan, TableStatistics, TableWriter,
+    TableScan, TableState, TableStatistics, TableWriter,
 };
 use mayfly_types::temporal::{DateTime, TimeZone, ZoneClock};
 use mayfly_types::{Batch, Error, PhysicalType, Result, Selection, Value};
@@ -152,6 +152,10 @@ impl Table for ZonedTable {
 
     fn statistics(&self) -> TableStatistics {
         self.table.statistics()
+    }
+
+    fn state(&self) -> TableState {
+        self.table.state()
     }
 
     fn indexes(&self) -> &[IndexSpec] {

@@ -1,5 +1,6 @@
 //! The state shared by all sessions of a process.
 
+mod expiry;
 pub(crate) mod server_modes;
 
 use std::path::{Path, PathBuf};
@@ -21,12 +22,15 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::accounts::Accounts;
 use crate::budgets::{Budgets, part_limit, unlimited_if_zero};
-use crate::catalog::{Catalog, dictionary};
+use crate::catalog::trees::Lifespan;
+use crate::catalog::{BaseTable, Catalog, dictionary};
 use crate::connections::{Connections, SessionShared};
+use crate::database::expiry::Expiry;
 use crate::database::server_modes::ServerModes;
 use crate::defaults;
 use crate::files::FileRules;
 use crate::instrumentation::{Instrumentation, InstrumentationSizes};
+use crate::kept_results::ResultCache;
 use crate::legacy_engines::LegacyEngines;
 use crate::locks::table::TableLock;
 use crate::locks::user::UserLockTable;
@@ -87,6 +91,8 @@ pub struct Database {
     ended: Counters,
     pub(crate) instrumentation: Instrumentation,
     pub(crate) legacy_engines: LegacyEngines,
+    /// Results that are kept for other statements.
+    pub(crate) results: Arc<ResultCache>,
     /// The slow log and the general log.
     pub(crate) logs: Logs,
     /// Reports of full disks.
@@ -108,6 +114,9 @@ pub struct Database {
     /// The next UUID_SHORT().
     pub(crate) short_uuids: Arc<AtomicU64>,
     store: Mutex<Option<(DurableStore, Option<SyncThread>)>>,
+    /// The store of shared temporary tables, if there is a data directory, too.
+    volatile: Mutex<Option<DurableStore>>,
+    expiry: Expiry,
 }
 
 /// Memory that a thread of a statement needs at least, with its merges and the readers that it waits for: with less
@@ -223,6 +232,8 @@ impl Database {
             text_bytes: size(typed::PERFORMANCE_SCHEMA_MAX_SQL_TEXT_LENGTH),
         };
         let instrumentation = Instrumentation::new(sizes);
+        let results_limit = part_limit(&options, &globals, typed::RESULT_CACHE_SIZE);
+        let results = ResultCache::new(&budgets, &resources, results_limit);
         let legacy_engines = LegacyEngines::new(&options, &globals, &resources.temp_space);
         for (name, value) in key_caches {
             legacy_engines.set_key_cache(&options, &name, value);
@@ -260,11 +271,14 @@ impl Database {
             ended: Counters::new(),
             instrumentation,
             legacy_engines,
+            results,
             logs,
             storage_errors: StorageErrors::default(),
             prepared_statements: Arc::default(),
             started: Instant::now(),
             store: Mutex::default(),
+            volatile: Mutex::default(),
+            expiry: Expiry::default(),
         });
         let mandatory = database.globals();
         let mandatory = mandatory.text(typed::MANDATORY_ROLES);
@@ -278,20 +292,11 @@ impl Database {
         if let Some((store, _)) = &*store {
             return Ok(store.clone());
         }
-        let opened = DurableStore::open(StoreOptions {
-            location: match &self.options.datadir {
-                Some(directory) => StoreLocation::DataDirectory(directory.clone()),
-                None => {
-                    let directory = self.resources.temp_space.make_directory();
-                    let directory = directory
-                        .map_err(|error| mayfly_storage::user_error(&error, "(base tables)"))?;
-                    self.file_rules.add_own(directory.path());
-                    StoreLocation::Temporary(directory)
-                }
-            },
-            stable: self.resources.stable.clone(),
-            write_buffer: self.budgets.write_buffer.clone(),
-        })?;
+        let location = match &self.options.datadir {
+            Some(directory) => StoreLocation::DataDirectory(directory.clone()),
+            None => self.temporary_location("(base tables)")?,
+        };
+        let opened = DurableStore::open(self.store_options(location))?;
         opened.set_durability(durability(&self.globals()));
         let syncs = self.options.datadir.is_some();
         let errors = self.options.background_errors.clone();
@@ -310,6 +315,60 @@ impl Database {
         Ok(store.insert((opened, thread)).0.clone())
     }
 
+    /// The store that rows of a lifespan are in: without a data directory, nothing lasts longer than the process, and
+    /// there is one store.
+    #[inline]
+    pub(crate) fn store_of(&self, lifespan: Lifespan) -> Lifespan {
+        match self.options.datadir {
+            Some(_) => lifespan,
+            None => Lifespan::Lasting,
+        }
+    }
+
+    /// The store of shared temporary tables, which is made on first use: in a temporary directory, without a log, and
+    /// with the row locks of the other store.
+    pub(crate) fn volatile_store(&self) -> Result<DurableStore> {
+        let lasting = self.store()?;
+        if self.store_of(Lifespan::Volatile) == Lifespan::Lasting {
+            return Ok(lasting);
+        }
+        let mut volatile = self.volatile.lock();
+        if let Some(store) = &*volatile {
+            return Ok(store.clone());
+        }
+        let location = self.temporary_location("(shared temporary tables)")?;
+        let opened = lasting.open_beside(self.store_options(location))?;
+        Ok(volatile.insert(opened).clone())
+    }
+
+    /// Whether there have been shared temporary tables.
+    pub(crate) fn has_volatile_store(&self) -> bool {
+        self.volatile.lock().is_some()
+    }
+
+    /// The store that a durable table is in.
+    pub(crate) fn store_with(&self, table: &BaseTable) -> Result<DurableStore> {
+        match table.trees().map(|trees| trees.lifespan) {
+            Some(Lifespan::Volatile) => self.volatile_store(),
+            _ => self.store(),
+        }
+    }
+
+    fn temporary_location(&self, name: &str) -> Result<StoreLocation> {
+        let directory = self.resources.temp_space.make_directory();
+        let directory = directory.map_err(|error| mayfly_storage::user_error(&error, name))?;
+        self.file_rules.add_own(directory.path());
+        Ok(StoreLocation::Temporary(directory))
+    }
+
+    fn store_options(&self, location: StoreLocation) -> StoreOptions {
+        StoreOptions {
+            location,
+            stable: self.resources.stable.clone(),
+            write_buffer: self.budgets.write_buffer.clone(),
+        }
+    }
+
     /// Writes a copy of the data directory as of this moment into a new or empty directory, while sessions read and
     /// write.
     pub fn backup(&self, directory: &Path) -> Result<()> {
@@ -319,7 +378,8 @@ impl Database {
     /// Reads and checks the whole data directory; the error is the first damage found. Returns the number of durable
     /// tables.
     pub fn check(&self) -> Result<usize> {
-        let tables = self.catalog.all_tables();
+        let mut tables = self.catalog.all_tables();
+        tables.retain(|table| !table.definition.is_shared());
         let tables: Vec<_> = tables.iter().filter_map(|table| table.durable()).collect();
         self.store()?.check(&tables)?;
         Ok(tables.len())
@@ -382,11 +442,13 @@ impl Database {
         )
     }
 
-    /// Reserved bytes of memory: base tables and temporary tables, without the statement cache, digest summaries and
-    /// the write buffer. Zero once every session and table is dropped.
+    /// Reserved bytes of memory: base tables and temporary tables, without the statement cache, kept results, digest
+    /// summaries and the write buffer. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
-        let caches =
-            self.statement_cache.bytes() + self.budgets.write_buffer.used() + self.logs.bytes();
+        let caches = self.statement_cache.bytes()
+            + self.results.used().0
+            + self.budgets.write_buffer.used()
+            + self.logs.bytes();
         self.budgets.memory.used().saturating_sub(caches)
     }
 
@@ -401,9 +463,10 @@ impl Database {
         self.budgets.temp_space.reset_peak();
     }
 
-    /// Bytes in temporary files.
+    /// Bytes in temporary files, without those of kept results.
     pub fn temp_space_used(&self) -> u64 {
-        self.budgets.temp_space.used() + self.budgets.base_space.used()
+        let used = self.budgets.temp_space.used() + self.budgets.base_space.used();
+        used.saturating_sub(self.results.used().1)
     }
 
     /// Peak of bytes in temporary files.
@@ -411,9 +474,10 @@ impl Database {
         self.budgets.temp_space.peak()
     }
 
-    /// Number of temporary tables, internal and user-made.
+    /// Number of temporary tables, internal and user-made, without kept results.
     pub fn temporary_table_count(&self) -> usize {
-        self.resources.registry.len()
+        let results = self.results.len();
+        self.resources.registry.len().saturating_sub(results)
     }
 
     /// Returns idle memory and idle temporary files to the system.
@@ -476,6 +540,10 @@ impl Database {
             Effect::StatementCache => {
                 let bytes = part(typed::STATEMENT_CACHE_SIZE);
                 self.statement_cache.set_limit(bytes);
+            }
+            Effect::ResultCache => {
+                let bytes = part(typed::RESULT_CACHE_SIZE);
+                self.results.set_limit(bytes);
             }
             Effect::Compression => {
                 let compression = temp_space::compression(globals);
@@ -553,7 +621,8 @@ impl Database {
         ];
         let zeros = ALWAYS_ZERO.iter().map(|name| (*name, 0));
         let keys = self.legacy_engines.status();
-        let rows = computed.into_iter().chain(keys).chain(zeros);
+        let results = self.results.status();
+        let rows = computed.into_iter().chain(results).chain(keys).chain(zeros);
         status.extend(rows.map(|(name, value)| (name, value.to_string())));
         status
     }

@@ -31,7 +31,7 @@ impl Builder<'_> {
 
     /// Adds a foreign key, with the checks that need no parent.
     pub(super) fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {
-        if self.table.has_private_rows() {
+        if self.table.is_volatile() {
             return Err(codes::ER_CANNOT_ADD_FOREIGN.error());
         }
         let mut references = foreign.references.clone();

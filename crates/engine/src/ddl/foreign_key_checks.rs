@@ -25,7 +25,7 @@ pub(crate) fn check(
     old: Option<&TableDefinition>,
 ) -> Result<NewForeignKeys> {
     let mut new = NewForeignKeys::default();
-    if table.has_private_rows() {
+    if table.is_volatile() {
         return Ok(new);
     }
     let mut foreign_keys = std::mem::take(&mut table.foreign_keys);
@@ -136,7 +136,7 @@ fn check_new(
     let parent = context.hold_table(&database, &name, TableUse::ReadAlone)?;
     let usable = |(parent, _): &(Arc<BaseTable>, HeldTable)| {
         let parent = &parent.definition;
-        parent.engine.has_foreign_keys() && !parent.has_private_rows()
+        parent.engine.has_foreign_keys() && !parent.is_volatile()
     };
     let Some((parent, held)) = parent.filter(usable) else {
         return match foreign.references.columns.is_empty() {

@@ -13,6 +13,7 @@ use crate::accounts::AccountTable;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::dictionary::{self, DATABASE, TABLE, VIEW};
 use crate::catalog::histogram::Histogram;
+use crate::catalog::trees::Lifespan;
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{BaseTable, CatalogChange, CatalogState, Trees};
 use crate::character_sets;
@@ -93,6 +94,7 @@ fn read_table(
     let created = record.fact("created").unwrap_or("0").parse().ok()?;
     let trees: Vec<TreeId> = record.numbers("trees")?;
     let trees = trees.split_first().map(|(rows, indexes)| Trees {
+        lifespan: Lifespan::Lasting,
         rows: *rows,
         indexes: indexes.to_vec(),
     });

@@ -22,7 +22,7 @@ use crate::catalog::definition::TableDefinition;
 use crate::catalog::private_rows::{PrivateRows, PrivateStore};
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
-use crate::catalog::trees::Trees;
+use crate::catalog::trees::{Lifespan, Trees};
 use crate::catalog::{BaseTable, Catalog, RowAccess};
 use crate::connections::SessionShared;
 use crate::database::Database;
@@ -54,10 +54,10 @@ pub(crate) struct RelationContext {
     /// Context of expressions in views.
     pub(super) execution: Arc<ExecutionContext>,
     undo: UndoLog,
-    /// The session's transaction in the store of durable tables, if it has one.
-    transaction: Option<DurableTransaction>,
-    /// A view of durable tables, once it is needed.
-    statement: OnceLock<DurableStatement>,
+    /// The session's transactions in the stores of durable tables, if it has them, by lifespan.
+    transactions: [Option<DurableTransaction>; 2],
+    /// Views of durable tables, once they are needed, by lifespan.
+    statements: [OnceLock<DurableStatement>; 2],
 }
 
 impl RelationContext {
@@ -83,8 +83,11 @@ impl RelationContext {
             diagnostics: Arc::clone(context.diagnostics()),
             execution: context.silent_execution(),
             undo: session.transaction.undo_log().clone(),
-            transaction: session.transaction.known_durable().cloned(),
-            statement: OnceLock::new(),
+            transactions: Lifespan::ALL.map(|lifespan| {
+                let known = session.transaction.known_durable(lifespan);
+                known.cloned()
+            }),
+            statements: Default::default(),
         }
     }
 
@@ -137,15 +140,20 @@ impl RowAccess for RelationContext {
         false
     }
 
-    fn durable_statement(&self) -> Result<&DurableStatement> {
-        if let Some(statement) = self.statement.get() {
+    fn durable_statement(&self, lifespan: Lifespan) -> Result<&DurableStatement> {
+        let known = &self.statements[lifespan.index()];
+        if let Some(statement) = known.get() {
             return Ok(statement);
         }
-        let transaction = match &self.transaction {
+        let transaction = match &self.transactions[lifespan.index()] {
             Some(transaction) => transaction.clone(),
             None => {
                 let storage = self.database.change_storage();
-                self.database.store()?.session(storage)
+                let store = match lifespan {
+                    Lifespan::Lasting => self.database.store()?,
+                    Lifespan::Volatile => self.database.volatile_store()?,
+                };
+                store.session(storage)
             }
         };
         let statement = transaction.statement(DurableStatementOptions {
@@ -155,11 +163,11 @@ impl RowAccess for RelationContext {
             batch_rows: self.execution.options.batch_rows,
             read_lock: ReadLock::None,
         });
-        Ok(self.statement.get_or_init(|| statement))
+        Ok(known.get_or_init(|| statement))
     }
 
     fn direct_statement(&self) -> Result<&DurableStatement> {
-        self.durable_statement()
+        self.durable_statement(Lifespan::Lasting)
     }
 
     fn provided_changes(&self, _provider: &Arc<dyn TableProvider>) -> ProvidedChanges {

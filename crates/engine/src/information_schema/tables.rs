@@ -106,6 +106,7 @@ fn row(context: &RelationContext, asked: &Asked<'_>, table: &BaseTable) -> Row {
         &definition.name,
         match definition.kind {
             TableKind::GlobalTemporary => "GLOBAL TEMPORARY",
+            TableKind::SharedTemporary => "SHARED TEMPORARY",
             TableKind::Base | TableKind::Temporary => "BASE TABLE",
         },
         definition.engine.name(),

@@ -15,6 +15,7 @@ use super::context::RelationContext;
 use super::relation::Relation;
 use super::row::{IntoValue, Row, row, text};
 use super::standard;
+use crate::catalog::BaseTable;
 use crate::connections::{SessionShared, TemporaryTable};
 use crate::convert;
 use crate::engines::Engine;
@@ -207,8 +208,15 @@ fn rows(context: &RelationContext) -> Vec<Row> {
         .collect();
     let internal = context.database().resources.registry.entries().into_iter();
     // User-made tables are listed by their names.
-    let internal = internal.filter(|entry| {
-        entry.purpose != Purpose::UserTable && seen.contains_key(&entry.owner.session_id)
+    let (sees_all, own) = (
+        context.privileges().sees_all_sessions(),
+        context.privileges().user_text(),
+    );
+    let internal = internal.filter(|entry| match entry.purpose {
+        Purpose::UserTable => false,
+        // The session that has computed it may have ended.
+        Purpose::KeptResult => sees_all || entry.owner.user == *own,
+        _ => seen.contains_key(&entry.owner.session_id),
     });
     let mut rows: Vec<Row> = internal
         .map(|entry| {
@@ -269,8 +277,44 @@ fn rows(context: &RelationContext) -> Vec<Row> {
             row
         }));
     }
+    rows.extend(shared_tables(context));
     rows
 }
+
+/// The shared temporary tables that the user may see. They are no session's, and have no id by which they are ended.
+fn shared_tables(context: &RelationContext) -> Vec<Row> {
+    let mut tables = context.privileges().visible_tables();
+    tables.retain(|table| table.definition.is_shared());
+    let now = context.database().options.clock.now_utc_microseconds();
+    let row = |table: &Arc<BaseTable>| {
+        let definition = &table.definition;
+        let statistics = table.statistics(context);
+        let age = now.saturating_sub(definition.created) as f64 / 1e6;
+        let mut row = row![
+            Value::Null,
+            Value::Null,
+            table.shared_space().map(|space| &*space.owner),
+            format!("{}.{}", definition.database, definition.name),
+            "user",
+            "CREATE SHARED TEMPORARY TABLE",
+            "scan",
+            statistics.rows,
+            0,
+            0,
+            statistics.disk_bytes,
+            Value::Null,
+            0,
+            Value::Float(age.max(0.0)),
+        ];
+        row.resize(COLUMNS, Value::Null);
+        row[ENGINE] = text(definition.engine.name());
+        row
+    };
+    tables.iter().map(row).collect()
+}
+
+/// Number of columns.
+const COLUMNS: usize = 27;
 
 /// The position of the column ENGINE.
 const ENGINE: usize = 16;

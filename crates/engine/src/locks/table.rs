@@ -171,6 +171,23 @@ pub(crate) fn take(
     Ok(HeldTable { lock, session, how })
 }
 
+/// Acquires a table's lock for the server itself, if no session has to be waited for.
+pub(crate) fn try_take(lock: &Arc<TableLock>, how: TableUse) -> Option<HeldTable> {
+    /// No session's number.
+    const SERVER: u64 = 0;
+    let mut state = lock.state.lock();
+    let is_free = state.waiting.is_empty() && state.conflicts(SERVER, how).next().is_none();
+    is_free.then(|| {
+        state.holders.push((SERVER, how));
+        let lock = Arc::clone(lock);
+        HeldTable {
+            lock,
+            session: SERVER,
+            how,
+        }
+    })
+}
+
 fn wait(
     lock: &TableLock,
     state: &mut MutexGuard<'_, State>,

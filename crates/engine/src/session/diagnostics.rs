@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::{Condition, Diagnostics, Level};
+use parking_lot::Mutex;
 
-use crate::result::StatementSummary;
+use crate::result::{ResultUse, StatementSummary};
 use crate::statement_options::StatementOptions;
 
 /// Diagnostics area and counters that statements leave for the next statement.
@@ -26,6 +27,8 @@ pub(crate) struct SessionDiagnostics {
     pub(crate) row_count: i64,
     pub(crate) found_rows: u64,
     pub(crate) summary: StatementSummary,
+    /// Kept results that the running statement has asked for.
+    pub(super) results: Arc<Mutex<ResultUse>>,
     pub(crate) finished_temporary_tables: Vec<RegistryEntry>,
 }
 
@@ -42,8 +45,17 @@ impl SessionDiagnostics {
             row_count: -1,
             found_rows: 0,
             summary: StatementSummary::default(),
+            results: Arc::default(),
             finished_temporary_tables: Vec::new(),
         }
+    }
+
+    /// Begins the summary of a statement.
+    pub(super) fn begin_summary(&mut self) {
+        if self.summary.results != ResultUse::default() {
+            *self.results.lock() = ResultUse::default();
+        }
+        self.summary = StatementSummary::default();
     }
 
     /// Diagnostics of a frame: its numbers begin as those of the frame around it, with which it shares the counts of
@@ -54,6 +66,7 @@ impl SessionDiagnostics {
             row_count: self.row_count,
             found_rows: self.found_rows,
             summary: self.summary,
+            results: Arc::clone(&self.results),
             finished_temporary_tables: std::mem::take(&mut self.finished_temporary_tables),
             ..Self::new(options)
         }

@@ -15,6 +15,7 @@ use mayfly_storage::temptable::{
 };
 use mayfly_types::{Batch, Diagnostics, Interrupt, Value};
 
+use super::kept_results::StatementResults;
 use super::lending::LentSession;
 use super::{StatementContext, StatementTables};
 use crate::budgets::unlimited_if_zero;
@@ -178,7 +179,21 @@ impl StatementContext<'_> {
                 disk
             }),
             measures: self.measures.clone(),
+            kept: Arc::new(self.kept_results()),
         })
+    }
+
+    /// The kept results as the statement sees them.
+    pub(crate) fn kept_results(&self) -> StatementResults {
+        StatementResults {
+            database: Arc::clone(self.database()),
+            options: Arc::clone(self.options()),
+            current_database: self.session.settings.current_database().cloned(),
+            rights: Arc::clone(self.privileges().key()),
+            variables: Arc::clone(&self.session.settings.user_variables),
+            owner: self.statement_owner(),
+            used: Arc::clone(&self.session.diagnostics.results),
+        }
     }
 
     /// The context of expressions that read no table, and whose warnings are thrown away.
@@ -297,6 +312,7 @@ impl StatementContext<'_> {
         summary.memory_peak = summary.memory_peak.max(execution.temp.memory().peak());
         summary.disk_peak = summary.disk_peak.max(execution.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);
+        summary.results = *diagnostics.results.lock();
     }
 }
 

@@ -14,6 +14,7 @@ mod diagnostics;
 mod events;
 mod execution;
 mod frame;
+mod kept_results;
 mod lending;
 pub(crate) mod locked_rows;
 mod locked_tables;

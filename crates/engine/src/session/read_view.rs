@@ -18,7 +18,8 @@ use crate::catalog::definition::TableDefinition;
 use crate::catalog::private_rows::{PrivateRows, PrivateStore};
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
-use crate::catalog::trees::Trees;
+use crate::catalog::shared_rows::SharedSpace;
+use crate::catalog::trees::{Lifespan, Trees};
 use crate::catalog::{BaseTable, RowAccess, TableAccess, memory_engine};
 use crate::engines::Engine;
 use crate::transaction::Isolation;
@@ -85,7 +86,7 @@ impl StatementContext<'_> {
 
     /// Drops the statement's views, so that tables opened from here on use a new snapshot.
     pub(super) fn close_views(&mut self) {
-        self.durable_statement = OnceCell::new();
+        self.durable_statement = Default::default();
         self.direct_statement = OnceCell::new();
     }
 }
@@ -97,7 +98,11 @@ impl StatementContext<'_> {
         if table.changes_directly(self) {
             return Ok(transaction.direct()?.transaction());
         }
-        transaction.durable()
+        transaction.durable(
+            table
+                .trees()
+                .map_or(Lifespan::Lasting, |trees| trees.lifespan),
+        )
     }
 }
 
@@ -108,16 +113,18 @@ impl RowAccess for StatementContext<'_> {
         known.is_some_and(|known| known.trees() == Some(trees))
     }
 
-    fn durable_statement(&self) -> Result<&DurableStatement> {
-        if let Some(statement) = self.durable_statement.get() {
+    fn durable_statement(&self, lifespan: Lifespan) -> Result<&DurableStatement> {
+        let known = &self.durable_statement[self.database().store_of(lifespan).index()];
+        if let Some(statement) = known.get() {
             return Ok(statement);
         }
         let options = DurableStatementOptions {
             read_lock: self.read_lock,
             ..self.durable_options(self.read_view())
         };
-        let statement = self.session.transaction.durable()?.statement(options);
-        Ok(self.durable_statement.get_or_init(|| statement))
+        let transaction = self.session.transaction.durable(lifespan)?;
+        let statement = transaction.statement(options);
+        Ok(known.get_or_init(|| statement))
     }
 
     fn direct_statement(&self) -> Result<&DurableStatement> {
@@ -152,7 +159,11 @@ impl RowAccess for StatementContext<'_> {
 }
 
 impl TableAccess for StatementContext<'_> {
-    fn view_of_row(&self, directly: bool) -> Result<(&DurableTransaction, ReadView)> {
+    fn view_of_row(
+        &self,
+        lifespan: Lifespan,
+        directly: bool,
+    ) -> Result<(&DurableTransaction, ReadView)> {
         let transaction = &self.session.transaction;
         if directly {
             return Ok((transaction.direct()?.transaction(), ReadView::Statement));
@@ -163,19 +174,34 @@ impl TableAccess for StatementContext<'_> {
         } else {
             ReadView::Statement
         };
-        Ok((transaction.durable()?, view))
+        Ok((transaction.durable(lifespan)?, view))
     }
 
     fn undo_of_row(&self) -> Option<&UndoLog> {
         self.session.undo_of_row()
     }
 
-    fn durable(&self) -> Result<&DurableTransaction> {
-        self.session.transaction.durable()
+    fn durable(&self, lifespan: Lifespan) -> Result<&DurableTransaction> {
+        self.session.transaction.durable(lifespan)
     }
 
-    fn has_durable_changes(&self) -> bool {
-        self.session.transaction.has_durable_changes()
+    fn has_durable_changes(&self, lifespan: Lifespan) -> bool {
+        let transaction = self.session.transaction.known_durable(lifespan);
+        transaction.is_some_and(DurableTransaction::has_changes)
+    }
+
+    fn charge(&self, trees: &Trees, name: &str) -> Result<SharedSpace> {
+        let store = self.database().volatile_store()?;
+        let owner = self.privileges().user();
+        let (_, space) = self.database().budgets.of_user(owner);
+        let name = Arc::from(name);
+        let trees = trees.all();
+        Ok(SharedSpace {
+            owner: Arc::from(owner),
+            _trees: trees
+                .map(|tree| store.charge(tree, &space, &name))
+                .collect(),
+        })
     }
 
     fn has_data_directory(&self) -> bool {

@@ -33,7 +33,7 @@ use crate::database::Database;
 use crate::error::refuse;
 use crate::instrumentation::{StatementError, StatementIdentity};
 use crate::names::check_name;
-use crate::result::{Outcome, StatementSummary};
+use crate::result::Outcome;
 use crate::session::locked_rows::LockedRows;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
@@ -120,8 +120,8 @@ pub(crate) struct StatementContext<'s> {
     pub(super) interrupt: OnceCell<Interrupt>,
     /// Time limit in milliseconds; 0 is none.
     pub(crate) time_limit: u64,
-    /// Its view of durable tables, once it needs one.
-    pub(super) durable_statement: OnceCell<DurableStatement>,
+    /// Its views of durable tables, once it needs them, by lifespan.
+    pub(super) durable_statement: [OnceCell<DurableStatement>; 2],
     /// Its view of non-transactional tables, once it needs one.
     pub(super) direct_statement: OnceCell<DurableStatement>,
     /// Whether the statement changes or locks rows, and so reads the newest versions.
@@ -175,7 +175,7 @@ impl<'s> StatementContext<'s> {
             temp: OnceCell::new(),
             interrupt: OnceCell::new(),
             time_limit: 0,
-            durable_statement: OnceCell::new(),
+            durable_statement: Default::default(),
             direct_statement: OnceCell::new(),
             reads_newest: false,
             read_lock: ReadLock::None,
@@ -208,7 +208,7 @@ impl<'s> StatementContext<'s> {
         let text = is_other.then_some(text);
         session.shared.activity.begin(work, text, now);
         session.begin_stages();
-        session.diagnostics.summary = StatementSummary::default();
+        session.diagnostics.begin_summary();
         session.diagnostics.finished_temporary_tables.clear();
         if work != Work::Prepare {
             session.shared.counters.add(Counter::Questions, 1);

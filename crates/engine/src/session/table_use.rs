@@ -51,6 +51,7 @@ impl StatementContext<'_> {
             let Some(table) = catalog.table(database, name) else {
                 return Ok(None);
             };
+            self.note_use(&table);
             // Its rows are the session's: what others have to wait for is the definition alone.
             let is_private = table.private().is_some();
             let how = if is_private { TableUse::Read } else { how };
@@ -121,6 +122,7 @@ impl StatementContext<'_> {
     /// Holds a known base table until the transaction ends; false under LOCK TABLES. The caller re-checks that the
     /// table exists.
     pub(crate) fn hold_known(&self, table: &BaseTable, how: TableUse) -> Result<bool> {
+        self.note_use(table);
         if self.session.transaction.has_locked_tables() {
             return Ok(false);
         }
@@ -131,6 +133,14 @@ impl StatementContext<'_> {
             self.session.transaction.tables.add(held);
         }
         Ok(true)
+    }
+
+    /// Notes a use of a table with a time to live.
+    #[inline]
+    fn note_use(&self, table: &BaseTable) {
+        if table.definition.ttl.is_some() {
+            table.note_use(self.database().options.clock.now_utc_microseconds());
+        }
     }
 
     /// 1105 for changing the definition of a global temporary table in which other sessions have rows.

@@ -13,6 +13,7 @@ use super::locked_tables::{LockedTable, LockedTables};
 use crate::catalog::FullName;
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
+use crate::catalog::trees::Lifespan;
 use crate::connections::SessionShared;
 use crate::database::Database;
 use crate::direct_changes::DirectChanges;
@@ -38,7 +39,8 @@ pub(crate) struct SessionTransaction {
     pub(super) read_lock: Vec<HeldTable>,
     /// The session's GET_LOCK() locks.
     pub(super) user_locks: Arc<SessionLocks>,
-    durable: OnceCell<DurableTransaction>,
+    /// Its transactions in the stores of durable tables, by lifespan.
+    durable: [OnceCell<DurableTransaction>; 2],
     /// Its changes to non-transactional tables.
     direct: OnceCell<DirectChanges>,
     /// Its changes to tables of providers.
@@ -64,7 +66,7 @@ impl SessionTransaction {
             locked_tables: LockedTables::default(),
             read_lock: Vec::new(),
             user_locks: Arc::new(user_locks),
-            durable: OnceCell::new(),
+            durable: [OnceCell::new(), OnceCell::new()],
             direct: OnceCell::new(),
             provided: RefCell::default(),
         }
@@ -97,25 +99,47 @@ impl SessionTransaction {
         }
     }
 
-    /// The session's transaction in the store of durable tables.
-    pub(crate) fn durable(&self) -> Result<&DurableTransaction> {
-        if let Some(durable) = self.durable.get() {
-            return Ok(durable);
+    /// The session's transaction in a store of durable tables.
+    #[inline]
+    pub(crate) fn durable(&self, lifespan: Lifespan) -> Result<&DurableTransaction> {
+        match self.known_durable(lifespan) {
+            Some(durable) => Ok(durable),
+            None => self.begin_durable(lifespan),
         }
-        let durable = self.database.store()?.session(self.change_storage());
-        self.current.join(durable.participant());
-        Ok(self.durable.get_or_init(|| durable))
     }
 
-    /// The session's transaction in the store of durable tables, if it has used the store.
-    pub(crate) fn known_durable(&self) -> Option<&DurableTransaction> {
-        self.durable.get()
+    #[cold]
+    fn begin_durable(&self, lifespan: Lifespan) -> Result<&DurableTransaction> {
+        let lifespan = self.database.store_of(lifespan);
+        let durable = match lifespan {
+            Lifespan::Lasting => self.database.store()?.session(self.change_storage()),
+            // Its locks have the owner of the other transaction: a session waits for one lock at a time.
+            Lifespan::Volatile => {
+                let lasting = self.durable(Lifespan::Lasting)?;
+                lasting.in_store(&self.database.volatile_store()?)
+            }
+        };
+        let slot = &self.durable[lifespan.index()];
+        if slot.get().is_none() {
+            self.current.join(durable.participant());
+        }
+        Ok(slot.get_or_init(|| durable))
+    }
+
+    /// The session's transaction in a store of durable tables, if it has used the store.
+    #[inline]
+    pub(crate) fn known_durable(&self, lifespan: Lifespan) -> Option<&DurableTransaction> {
+        self.durable[self.database.store_of(lifespan).index()].get()
+    }
+
+    /// The session's transactions in the stores of durable tables that it has used.
+    pub(crate) fn all_durable(&self) -> impl Iterator<Item = &DurableTransaction> {
+        self.durable.iter().filter_map(OnceCell::get)
     }
 
     /// Whether durable changes wait for commit.
     pub(crate) fn has_durable_changes(&self) -> bool {
-        self.known_durable()
-            .is_some_and(DurableTransaction::has_changes)
+        self.all_durable().any(DurableTransaction::has_changes)
     }
 
     /// The session's changes to non-transactional tables.
@@ -123,7 +147,7 @@ impl SessionTransaction {
         if let Some(direct) = self.direct.get() {
             return Ok(direct);
         }
-        let direct = DirectChanges::new(self.durable()?.beside());
+        let direct = DirectChanges::new(self.durable(Lifespan::Lasting)?.beside());
         self.current.join(Box::new(direct.clone()));
         Ok(self.direct.get_or_init(|| direct))
     }

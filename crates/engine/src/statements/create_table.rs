@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_plan::physical::OutputColumn;
-use mayfly_syntax::ast::{CreateTable, OnDuplicateRow, SetExpr, TableName};
+use mayfly_syntax::ast::{CacheClause, CreateTable, OnDuplicateRow, Query, SetExpr, TableName};
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlMode, SqlType, Stage, TypeKind};
@@ -19,6 +19,7 @@ use crate::ddl::create;
 use crate::ddl::foreign_key_checks;
 use crate::ddl::primary_keys::{self, definition_with_key};
 use crate::engines::Engine;
+use crate::error::refuse;
 use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
@@ -79,9 +80,17 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         put(context, table, statement)?;
         return Ok(StatementResult::default().into());
     };
-    // As INSERT … SELECT, which copies the newest rows.
-    context.read_for_change();
-    let planned = select::plan(context, &source.query)?;
+    let cached = statement.cache.map(|cache| cached(&source.query, cache));
+    let query = match cached {
+        // As SELECT, whose rows may be those of a kept result.
+        Some(query) => &query?,
+        None => {
+            // As INSERT … SELECT, which copies the newest rows.
+            context.read_for_change();
+            &*source.query
+        }
+    };
+    let planned = select::plan(context, query)?;
     let selected = &planned.plan.columns;
     let is_union = matches!(&*source.query.body, SetExpr::SetOperation { .. });
     let columns = selected.iter();
@@ -109,6 +118,36 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         ..written.result_with_info(context)
     };
     Ok(result.into())
+}
+
+/// A query with the hint that a CACHE clause stands for; 1525 for a time that is none. Without a SELECT there is nothing to
+/// keep: the rows are those of the text.
+fn cached(query: &Query, cache: CacheClause) -> Result<Query> {
+    let hint = match cache {
+        CacheClause::UntilChanged => "RESULT_CACHE(UNTIL CHANGED)".to_owned(),
+        CacheClause::For(period) => {
+            let seconds = period.count.saturating_mul(period.unit.seconds());
+            refuse(!(1..=create::LONGEST_LIFE).contains(&seconds), || {
+                let text = format!("{} {}", period.count, period.unit.name());
+                codes::ER_WRONG_VALUE.with(&[&"CACHE FOR", &text])
+            })?;
+            format!("RESULT_CACHE({seconds}s)")
+        }
+    };
+    let mut query = query.clone();
+    let mut body = &mut *query.body;
+    loop {
+        body = match body {
+            SetExpr::SetOperation { left, .. } => left,
+            SetExpr::Query(query) => &mut query.body,
+            SetExpr::Select(select) => {
+                select.optimizer_hints.insert(0, hint);
+                break;
+            }
+            SetExpr::Values(_) | SetExpr::Table(_) => break,
+        };
+    }
+    Ok(query)
 }
 
 /// The definition of a column made from a query's column. A column of a table keeps its default.
@@ -177,6 +216,7 @@ fn like(
         name,
         kind: statement.kind,
         on_commit: create::on_commit(statement),
+        ttl: create::time_to_live(statement)?,
         created: context.now(),
         auto_increment_start: 1,
         foreign_keys: Vec::new(),
@@ -192,6 +232,9 @@ fn like(
     }
     if definition.engine == Engine::External {
         definition.engine = TableDefinition::new("", "").engine;
+    }
+    if definition.is_shared() {
+        definition.engine = Engine::InnoDb;
     }
     create::check_engine(context, &definition)?;
     Ok(definition)
@@ -221,10 +264,14 @@ fn put(
         }
         return Ok(());
     }
+    let expiry = table.expiry();
     let catalog = context.catalog();
     let definition = &table.definition;
     let replaced = catalog.table(&definition.database, &definition.name);
     catalog.add_table(context, table, statement.or_replace)?;
+    if let Some(expiry) = expiry {
+        context.database().note_expiry(expiry)?;
+    }
     if let Some(replaced) = replaced {
         context.session.temporary_tables.forget(&replaced);
     }

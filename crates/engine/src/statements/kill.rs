@@ -1,5 +1,6 @@
 //! KILL: ends another session's statement, or the session, or one temporary table.
 
+use mayfly_storage::Purpose;
 use mayfly_syntax::ast::{Expr, KillTarget};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
@@ -39,6 +40,13 @@ fn temporary_table(context: &StatementContext<'_>, id: u64) -> Result<()> {
     let registry = &context.database().resources.registry;
     let unknown = || codes::ER_UNKNOWN_TABLE.with(&[&id, &"TEMP_TABLES"]);
     let entry = registry.entry(id).ok_or_else(unknown)?;
+    if entry.purpose == Purpose::KeptResult {
+        let is_own = entry.owner.user == *context.privileges().user_text();
+        if !is_own {
+            check_owner(context, id, None)?;
+        }
+        return refuse(!context.database().results.end(id), unknown);
+    }
     let owner = entry.owner.session_id;
     let account = find(context, owner).and_then(|(_, account)| account);
     if owner != context.id() {

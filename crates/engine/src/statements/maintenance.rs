@@ -63,7 +63,7 @@ pub(super) fn run(
             }
             if statement.verb == TableVerb::Check
                 && let Some(durable) = table.durable()
-                && let store = context.database().store()?
+                && let store = context.database().store_with(&table)?
                 && let Err(error) = store.check_table(&durable, context.interrupt())
             {
                 context.interrupt().check()?;

@@ -24,6 +24,8 @@ pub(super) fn run_point(
     prepared: &Prepared,
     parameters: &[(Value, SqlType)],
 ) -> Result<Option<Outcome>> {
+    // Every statement begins here, whether it is a point statement or not.
+    context.database().end_due();
     let Some(plan) = prepared.plan().and_then(PlanSlot::look) else {
         return Ok(None);
     };

@@ -51,6 +51,9 @@ pub(super) fn run(context: &mut StatementContext<'_>, show: &Show) -> Result<Out
 }
 
 /// The SELECT that a SHOW is rewritten to.
+/// Leaves shared temporary tables out: a dump has the tables that SHOW TABLES lists.
+const LASTING: &str = " AND TABLE_TYPE <> 'SHARED TEMPORARY'";
+
 fn rewrite(
     context: &StatementContext<'_>,
     kind: &ShowKind,
@@ -78,7 +81,7 @@ fn rewrite(
             let full = if *full { ", TABLE_TYPE AS Table_type" } else { "" };
             format!(
                 "SELECT TABLE_NAME AS {name}{full} FROM information_schema.TABLES \
-                 WHERE TABLE_SCHEMA = {}",
+                 WHERE TABLE_SCHEMA = {}{LASTING}",
                 quoted_string(&schema)
             )
         }
@@ -96,7 +99,7 @@ fn rewrite(
              AUTO_INCREMENT AS Auto_increment, CREATE_TIME AS Create_time, UPDATE_TIME AS Update_time, \
              CHECK_TIME AS Check_time, TABLE_COLLATION AS Collation, CHECKSUM AS Checksum, \
              CREATE_OPTIONS AS Create_options, TABLE_COMMENT AS Comment FROM information_schema.TABLES \
-             WHERE TABLE_SCHEMA = {}",
+             WHERE TABLE_SCHEMA = {}{LASTING}",
             quoted_string(&schema(database)?)
         ),
         ShowKind::OpenTables { database } => format!(

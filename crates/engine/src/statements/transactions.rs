@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mayfly_storage::DurableTransaction;
 use mayfly_syntax::ast::{
     AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction, Statement,
     VariableScope,
@@ -10,6 +11,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::catalog::BaseTable;
+use crate::catalog::trees::Lifespan;
 use crate::session::StatementContext;
 use crate::statement_options::CompletionType;
 use crate::statements::table_names::qualified;
@@ -38,7 +40,13 @@ pub(super) fn begin(
         return Ok(());
     }
     if characteristics.isolation == Isolation::RepeatableRead {
-        return context.session.transaction.durable()?.take_snapshot();
+        let transaction = &context.session.transaction;
+        transaction.durable(Lifespan::Lasting)?;
+        if context.database().has_volatile_store() {
+            transaction.durable(Lifespan::Volatile)?;
+        }
+        let mut all = transaction.all_durable();
+        return all.try_for_each(DurableTransaction::take_snapshot);
     }
     // At other levels each statement has a snapshot of its own, or locks what it reads.
     context.warn(codes::HA_ERR_UNSUPPORTED.error());

@@ -76,6 +76,8 @@ pub(crate) enum Effect {
     WriteBuffer,
     /// Limit of cached statements.
     StatementCache,
+    /// Limit of kept results.
+    ResultCache,
     /// Compression of temporary files.
     Compression,
     /// When commits are on disk.

@@ -121,6 +121,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("foreign_key_checks", switch(true), "Whether foreign keys are checked.").hintable().logged();
     both("group_concat_max_len", number(1024, 4, u64::MAX), "The longest result of GROUP_CONCAT() in bytes.").hintable();
     both("information_schema_stats_expiry", number(86_400, 0, 31_536_000), "Accepted for compatibility: statistics are always those of the moment.").without_effect();
+    global("result_cache_size", blocks(64 * MIB, 0, 64 * GIB, KIB), "How much the results may take that the hint RESULT_CACHE and CREATE TEMPORARY TABLE … CACHE keep for other statements; 0 keeps none.").on_change(Effect::ResultCache);
     global("statement_cache_size", blocks(16 * MIB, 0, GIB, KIB), "How much the statements may take that are kept by their text, with their plans; 0 keeps none.").on_change(Effect::StatementCache);
     both("max_error_count", number(1024, 0, 65_535), "How many conditions SHOW WARNINGS keeps.").hintable();
     both("max_execution_time", number(0, 0, u64::MAX), "After how many milliseconds a SELECT is interrupted; 0 is never.").hintable();

@@ -275,6 +275,7 @@ typed! {
     OPTIMIZER_MAX_SUBGRAPH_PAIRS: u64 = "optimizer_max_subgraph_pairs";
     SQL_BUFFER_RESULT: bool = "sql_buffer_result";
     SESSION_KEEP_TEMP_TABLES: bool = "session_keep_temp_tables";
+    RESULT_CACHE_SIZE: u64 = "result_cache_size";
     STATEMENT_CACHE_SIZE: u64 = "statement_cache_size";
     SUPER_READ_ONLY: bool = "super_read_only";
     TEMP_DDL_TRANSACTIONAL: bool = "temp_ddl_transactional";

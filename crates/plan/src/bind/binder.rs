@@ -11,7 +11,7 @@ use crate::catalog::{Catalog, DefaultSource, TableId, TableSource, Usage};
 use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Computed, JoinHint, Query, Shared};
-use crate::tree::physical::{DateOperand, OutputColumn, StatementLimit};
+use crate::tree::physical::{DateOperand, KeptResult, OutputColumn, StatementLimit};
 
 /// State of binding one statement.
 pub(crate) struct Binder<'a> {
@@ -23,6 +23,8 @@ pub(crate) struct Binder<'a> {
     pub(super) tables: Vec<Arc<TableSource>>,
     /// LIMIT of the whole statement.
     pub(super) limit: Option<StatementLimit>,
+    /// What the statement's result is kept for other statements by, if it is.
+    pub(super) kept: Option<KeptResult>,
     pub(super) next_column: ColumnId,
     /// Outside of a query: defaults of the columns, whose numbers are their positions.
     pub(super) scalar_defaults: Vec<DefaultSource>,
@@ -72,6 +74,8 @@ pub(crate) struct Binder<'a> {
 #[derive(Debug)]
 pub(crate) struct VisibleCte {
     pub(super) name: String,
+    /// Its definition in the statement's text, once it is bound.
+    pub(super) text: String,
     /// Index among the statement's shared results.
     pub(super) shared: usize,
     pub(super) columns: Vec<BlockColumn>,
@@ -169,6 +173,7 @@ impl<'a> Binder<'a> {
             shared: Vec::new(),
             tables: Vec::new(),
             limit: None,
+            kept: None,
             next_column: 0,
             scalar_defaults: Vec::new(),
             next_select: 1,
@@ -224,6 +229,7 @@ impl<'a> Binder<'a> {
             join_hints: self.join_hints,
             limit: self.limit,
             buffering: block.buffering,
+            kept: self.kept,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::bind::block::same_name;
 use crate::catalog::TableSource;
 use crate::tree::access::{HintPurpose, IndexHints};
 use crate::tree::logical::{JoinHint, JoinHintKind};
+use crate::tree::physical::Freshness;
 
 const EVERY: &[HintPurpose] = &[
     HintPurpose::Join,
@@ -79,6 +80,7 @@ struct Comment {
     fixed_order: bool,
     merges: Vec<MergeHint>,
     block: Option<String>,
+    result_cache: Option<Freshness>,
     /// Hints without effect.
     ignored: Vec<&'static str>,
     /// Text from the first invalid hint on.
@@ -130,6 +132,11 @@ fn read(text: &str) -> Comment {
             comment
                 .hints
                 .extend(hint((name, purposes, *negated), &inside));
+        } else if name.eq_ignore_ascii_case("RESULT_CACHE") {
+            comment.result_cache = Freshness::parse(&inside.join(" "));
+            if comment.result_cache.is_none() {
+                comment.unknown.get_or_insert_with(|| rest.to_owned());
+            }
         } else if let Some(merges) = merges(&name) {
             comment.merges.extend(merge_hints(merges, &inside));
         } else if let Some(kind) = join_hint(&name) {
@@ -143,6 +150,13 @@ fn read(text: &str) -> Comment {
         }
     }
     comment
+}
+
+/// The hint RESULT_CACHE among the comments behind a SELECT.
+pub(super) fn result_cache(comments: &[String]) -> Option<Freshness> {
+    comments
+        .iter()
+        .find_map(|comment| read(comment).result_cache)
 }
 
 /// Kind of join order hint of this name.

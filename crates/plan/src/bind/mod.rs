@@ -21,6 +21,7 @@ mod group;
 mod having;
 mod index_hints;
 mod inserted_view;
+mod kept;
 mod literal;
 mod locking;
 mod numbers;

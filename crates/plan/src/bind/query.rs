@@ -74,9 +74,18 @@ impl Binder<'_> {
                 });
                 limit = limit.filter(|_| !counts_all);
             }
-            let block = self.bind_body(&query.body, Tail { order_by, limit });
+            let readers = self.readers();
+            let bound = self.bind_body(&query.body, Tail { order_by, limit });
+            let bound = bound.map(|mut block| {
+                match self.kept_result(query, &block) {
+                    Some(kept) if outermost => self.kept = Some(kept),
+                    Some(kept) => self.keep(&mut block, kept, &readers),
+                    None => {}
+                }
+                block
+            });
             self.leave_with(mark);
-            block
+            bound
         })
     }
 

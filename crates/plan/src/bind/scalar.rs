@@ -167,6 +167,7 @@ impl Binder<'_> {
                 join_hints: self.join_hints.clone(),
                 limit: None,
                 buffering: crate::tree::logical::Buffering::default(),
+                kept: None,
             };
             let planning = rules::Planning::new(self.options, self.catalog);
             planning.trace.inspect(|trace| trace.begin());

@@ -47,6 +47,11 @@ impl Binder<'_> {
             } else {
                 self.bind_plain_cte(cte)?;
             }
+            if let Some(declared) = self.ctes.last_mut() {
+                let columns = cte.alias.columns.iter().map(|column| &*column.value);
+                let columns: Vec<&str> = columns.collect();
+                declared.text = format!("{name:?} {columns:?} {}", cte.query);
+            }
         }
         self.forget_reads(reads);
         Ok(mark)
@@ -111,9 +116,11 @@ impl Binder<'_> {
             reads: Vec::new(),
             mergeable: block.mergeable,
             kept_by: None,
+            kept: None,
             select_id: block.select_id,
         });
         self.ctes.push(VisibleCte {
+            text: String::new(),
             name: name.to_owned(),
             shared,
             columns: block.columns,

@@ -143,6 +143,7 @@ fn estimate(relation: Relation) -> f64 {
         join_hints: Vec::new(),
         limit: None,
         buffering: crate::tree::logical::Buffering::default(),
+        kept: None,
     };
     let estimates = Estimates::of(&mut query);
     estimates.relation(&query.relation)

@@ -29,8 +29,9 @@ use crate::tree::logical::{
     with_stack,
 };
 use crate::tree::physical::{
-    Grouping, IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
-    SetOperationKind, SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
+    Grouping, IndexMerge, IndexScan, KeptResult, MergeKind, Operator, POSITION, Plan, Purpose,
+    QueryPlan, SetOperationKind, SharedId, SharedResult, SharedSource, TemporaryTable,
+    position_type,
 };
 use crate::window::WindowCall;
 
@@ -57,7 +58,8 @@ pub(crate) fn lower(mut query: logical::Query, planning: &Planning<'_>) -> Resul
         date_operands,
         tables: query.tables,
         limit: query.limit,
-    })
+    }
+    .keep(query.kept))
 }
 
 /// Lowers an expression whose columns are `0 .. column_count`, by index.
@@ -668,12 +670,11 @@ impl Lowering {
         let Some(source) = definition.source.take() else {
             return Err(internal("a common table expression reads itself"));
         };
-        let columns = definition.columns.clone();
-        let types = definition.types.clone();
+        let (columns, types) = (definition.columns.clone(), definition.types.clone());
         let name = definition.name.clone();
         let names = definition.names.clone();
         let (readers, select_id) = (definition.readers, definition.select_id);
-        let kept_by = definition.kept_by;
+        let (kept_by, kept) = (definition.kept_by, definition.kept.take());
         let required: ColumnSet = columns.iter().copied().collect();
         self.frames.push(Frame::default());
         let lowered = self.shared_source(source, shared, &columns, &required);
@@ -688,7 +689,8 @@ impl Lowering {
             let why = kept_by.unwrap_or("optimizer_switch derived_merge=off");
             format!("common table expression {name} is not merged: {why}")
         };
-        let temporary = TemporaryTable::new(Purpose::CommonTableExpression, cause);
+        let plain = TemporaryTable::new(Purpose::CommonTableExpression, cause);
+        let temporary = kept.as_ref().map_or(plain, KeptResult::temporary);
         let temporary = self.sized(temporary, &columns, &types);
         let temporary = self.numbering.temporary(temporary);
         self.results.push(SharedResult {
@@ -698,6 +700,7 @@ impl Lowering {
             name,
             columns: names,
             select_id,
+            kept,
         });
         Ok(SharedId(self.results.len() - 1))
     }

@@ -204,9 +204,10 @@ impl BulkLoad {
             anew,
             blocks,
         };
-        self.environment.write(&changes, logging, || {})?;
         let bytes = blocks.iter().map(|(key, block)| key.len() + block.len());
         let bytes = bytes.sum::<usize>() as u64;
+        self.environment.tree_spaces.grow(self.tree, bytes)?;
+        self.environment.write(&changes, logging, || {})?;
         self.logged.fetch_add(bytes, Ordering::Relaxed);
         self.begun.store(true, Ordering::Relaxed);
         Ok(())
@@ -248,5 +249,6 @@ impl Drop for BulkLoad {
         bulk_loads.trees().orphans.push(self.tree);
         // If it fails, the next commit does it.
         let _ = bulk_loads.clean_up(&self.environment);
+        self.environment.settle(self.tree);
     }
 }

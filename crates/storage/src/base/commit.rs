@@ -235,6 +235,10 @@ impl Changes for Group<'_> {
             .all(|bulk_loaded| bulk_loaded.load.can_follow(replays))
     }
 
+    fn trees(&self) -> Vec<TreeId> {
+        self.trees.keys().copied().collect()
+    }
+
     fn is_small(&self) -> bool {
         let is_rows = |tree: &TreeChanges| {
             !tree.cleared

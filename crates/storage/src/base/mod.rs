@@ -55,6 +55,9 @@ mod statistics;
 mod store;
 mod table;
 mod transaction_snapshots;
+mod tree_notes;
+mod tree_space;
+mod tree_versions;
 mod verified;
 mod view;
 
@@ -69,3 +72,4 @@ pub use statement::Statement;
 pub use store::transaction::{DurableTransaction, ReadView, StatementOptions};
 pub use store::{DurableStore, SyncThread};
 pub use table::DurableTable;
+pub use tree_space::TreeSpace;

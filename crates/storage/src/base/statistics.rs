@@ -12,6 +12,7 @@ use mayfly_types::Result;
 
 use super::block::Block;
 use super::definition::{IndexTree, TableDefinition};
+use super::environment::Environment;
 use super::gather::Pieces;
 use super::record_key::TreeId;
 use super::store::{DurableStore, Estimate, Store};
@@ -38,7 +39,7 @@ pub(super) fn of_table(store: &Store, definition: &TableDefinition) -> Result<Ta
             Some(estimate) if estimate.rows > 0 => {
                 estimate.blocks.saturating_mul(8192).saturating_mul(rows) / estimate.rows
             }
-            _ => rows.saturating_mul(first_row_bytes(store, tree)?),
+            _ => rows.saturating_mul(first_row_bytes(&store.environment, tree)?),
         };
     }
     Ok(TableStatistics {
@@ -48,9 +49,15 @@ pub(super) fn of_table(store: &Store, definition: &TableDefinition) -> Result<Ta
     })
 }
 
+/// Size of a tree in bytes, estimated from its rows and its first block.
+pub(super) fn tree_bytes(environment: &Environment, tree: TreeId) -> Result<u64> {
+    let rows = environment.row_count(tree)?;
+    Ok(rows.saturating_mul(first_row_bytes(environment, tree)?))
+}
+
 /// Size of a row in bytes, estimated from the first block.
-fn first_row_bytes(store: &Store, tree: TreeId) -> Result<u64> {
-    let snapshot = store.environment.newest()?;
+fn first_row_bytes(environment: &Environment, tree: TreeId) -> Result<u64> {
+    let snapshot = environment.newest()?;
     let Some(found) = snapshot.block_of(tree, &[])? else {
         return Ok(0);
     };

@@ -61,6 +61,7 @@ pub use partition::join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
 pub use partition_queue::join_pair::JoinPair;
 pub use partition_queue::{PartitionQueue, Taken};
 pub use queue::{MemoryQueue, QueueShare};
+pub use reclaim::Reclaim;
 pub(crate) use record::FORCED_OVERFLOW_LIMIT;
 pub use record::{LimitHit, RegistryEntry, StatementOwner};
 pub use registry::{Registry, StatementCounters};

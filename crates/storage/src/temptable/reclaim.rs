@@ -13,7 +13,7 @@ use mayfly_memory::Budget;
 use mayfly_memory::sync::lock;
 
 /// Holder of memory that can be asked to release it.
-pub(crate) trait Reclaim: Send + Sync {
+pub trait Reclaim: Send + Sync {
     /// The budget that the memory is charged to.
     fn memory(&self) -> &Budget;
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use mayfly_memory::Budget;
 use mayfly_memory::sync::lock;
 
-use super::reclaim::Holders;
+use super::reclaim::{Holders, Reclaim};
 use super::record::{RegistryEntry, TableFacts, TempTableRecord};
 
 /// Counters of one statement, added to the session's and global status when it ends.
@@ -93,6 +93,11 @@ impl Registry {
     pub fn kill(&self, id: u64) -> bool {
         let record = lock(&self.tables).alive.get(&id).cloned();
         record.is_some_and(|record| record.kill())
+    }
+
+    /// Adds a holder of memory that may be asked for it, for as long as it lives.
+    pub fn add_holder(&self, holder: std::sync::Weak<dyn Reclaim>) {
+        self.holders.add(holder);
     }
 
     /// Number of living tables.

@@ -15,13 +15,77 @@ pub enum TableKind {
     Temporary,
     /// `GLOBAL TEMPORARY`: a lasting definition for all sessions, and rows of each session.
     GlobalTemporary,
+    /// `SHARED TEMPORARY`: both for all sessions, neither of them lasting.
+    SharedTemporary,
 }
 
 impl TableKind {
     /// Whether the rows are those of one session, and never lasting.
     pub fn has_private_rows(self) -> bool {
-        self != Self::Base
+        matches!(self, Self::Temporary | Self::GlobalTemporary)
     }
+}
+
+/// Number of units of time, as written in TTL and CACHE FOR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period {
+    /// Number of units.
+    pub count: u64,
+    /// The unit.
+    pub unit: PeriodUnit,
+}
+
+/// Unit of a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeriodUnit {
+    /// `SECOND`
+    Second,
+    /// `MINUTE`
+    Minute,
+    /// `HOUR`
+    Hour,
+    /// `DAY`
+    Day,
+}
+
+impl PeriodUnit {
+    /// The keyword.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Second => "SECOND",
+            Self::Minute => "MINUTE",
+            Self::Hour => "HOUR",
+            Self::Day => "DAY",
+        }
+    }
+
+    /// Number of seconds.
+    pub fn seconds(self) -> u64 {
+        match self {
+            Self::Second => 1,
+            Self::Minute => 60,
+            Self::Hour => 3600,
+            Self::Day => 86_400,
+        }
+    }
+}
+
+/// `CACHE {FOR period | UNTIL CHANGED}`: how long the result that a temporary table is made from is kept for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheClause {
+    /// `FOR period`
+    For(Period),
+    /// `UNTIL CHANGED`
+    UntilChanged,
+}
+
+/// `TTL period [AFTER {USE | CREATION}]`: time to live of a shared temporary table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeToLive {
+    /// How long the table lives …
+    pub period: Period,
+    /// … after its creation, or else after its last use.
+    pub after_creation: bool,
 }
 
 /// `ON COMMIT ...`: the end of a transaction for a temporary table.
@@ -36,13 +100,17 @@ pub enum OnCommit {
     Drop,
 }
 
-/// `CREATE [OR REPLACE] [[GLOBAL] TEMPORARY] TABLE [IF NOT EXISTS] name ...`.
+/// `CREATE [OR REPLACE] [[GLOBAL | SHARED] TEMPORARY] TABLE [IF NOT EXISTS] name ...`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateTable {
     /// `OR REPLACE`, MariaDB's extension.
     pub or_replace: bool,
-    /// `TEMPORARY`, `GLOBAL TEMPORARY`.
+    /// `TEMPORARY`, `GLOBAL TEMPORARY`, `SHARED TEMPORARY`.
     pub kind: TableKind,
+    /// `TTL ...`.
+    pub ttl: Option<TimeToLive>,
+    /// `CACHE ...`, before a query.
+    pub cache: Option<CacheClause>,
     /// `ON COMMIT ...`.
     pub on_commit: Option<OnCommit>,
     /// `IF NOT EXISTS`.

@@ -34,9 +34,9 @@ pub use self::account::{
 };
 pub use self::alter::{AlterAction, AlterTable, ColumnPosition};
 pub use self::create_table::{
-    CheckDefinition, ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, ForeignKey,
-    GeneratedStorage, KeyDefinition, KeyKind, KeyPart, KeyPartTarget, OnCommit, OnDuplicateRow,
-    References, TableElement, TableKind,
+    CacheClause, CheckDefinition, ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable,
+    ForeignKey, GeneratedStorage, KeyDefinition, KeyKind, KeyPart, KeyPartTarget, OnCommit,
+    OnDuplicateRow, Period, PeriodUnit, References, TableElement, TableKind, TimeToLive,
 };
 pub use self::data_type::{CastType, CastTypeKind, ColumnType, TypeKind};
 pub use self::database::{

@@ -5,8 +5,8 @@ use crate::ast::Expr;
 use super::constraints::CONSTRAINT_WORDS;
 use super::cursor::{Parser, Result};
 use crate::ast::{
-    ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, OnCommit, OnDuplicateRow,
-    Statement, TableElement, TableKind, TypeKind,
+    CacheClause, ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable, OnCommit,
+    OnDuplicateRow, Period, PeriodUnit, Statement, TableElement, TableKind, TimeToLive, TypeKind,
 };
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
@@ -28,10 +28,14 @@ const ATTRIBUTES: &[Kw] = &kw![
 const NOW: &[Kw] = &kw![NOW CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP];
 
 impl Parser<'_> {
-    /// `[[GLOBAL] TEMPORARY] TABLE ...` behind `CREATE [OR REPLACE]`.
+    /// `[[GLOBAL | SHARED] TEMPORARY] TABLE ...` behind `CREATE [OR REPLACE]`.
     pub(crate) fn create_table(&mut self, or_replace: bool) -> Result<Statement> {
         let kind = if self.eat_phrase(&kw![GLOBAL TEMPORARY])? {
             TableKind::GlobalTemporary
+        } else if self.is_word(0, "SHARED") {
+            self.take();
+            self.expect(Kw::TEMPORARY)?;
+            TableKind::SharedTemporary
         } else if self.eat(Kw::TEMPORARY) {
             TableKind::Temporary
         } else {
@@ -43,6 +47,8 @@ impl Parser<'_> {
             or_replace,
             kind,
             on_commit: None,
+            ttl: None,
+            cache: None,
             if_not_exists,
             name: self.table_name()?,
             like: None,
@@ -56,19 +62,25 @@ impl Parser<'_> {
         } else if self.at(Kw::LIKE) {
             table.like = self.after(Kw::LIKE, Self::table_name)?;
             table.on_commit = self.on_commit(kind)?;
+            table.ttl = self.time_to_live(kind)?;
         } else {
             if self.at_kind(Kind::LeftParen) && !self.is_query_parenthesis() {
                 table.elements = self.paren_list(Self::table_element)?;
             }
             table.options = self.table_options()?;
             table.on_commit = self.on_commit(kind)?;
-            if table.on_commit.is_some() {
+            table.ttl = self.time_to_live(kind)?;
+            if table.on_commit.is_some() || table.ttl.is_some() {
                 table.options.extend(self.table_options()?);
             }
             if self.at(Kw::PARTITION) {
                 table.partitioning = Some(self.partitioning()?);
             }
+            table.cache = self.cache_clause(kind)?;
             table.select = self.create_select()?;
+            if table.cache.is_some() && table.select.is_none() {
+                return self.fail();
+            }
         }
         Ok(Statement::CreateTable(Box::new(table)))
     }
@@ -90,6 +102,56 @@ impl Parser<'_> {
         };
         self.expect(Kw::ROWS)?;
         Ok(Some(action))
+    }
+
+    /// `TTL count unit [AFTER {USE | CREATION}]` of a shared temporary table.
+    fn time_to_live(&mut self, kind: TableKind) -> Result<Option<TimeToLive>> {
+        if kind != TableKind::SharedTemporary || !self.is_word(0, "TTL") {
+            return Ok(None);
+        }
+        self.take();
+        let period = self.period()?;
+        let mut after_creation = false;
+        if self.eat(Kw::AFTER) {
+            after_creation = self.is_word(0, "CREATION");
+            if !after_creation && self.keyword() != Kw::USE {
+                return self.fail();
+            }
+            self.take();
+        }
+        Ok(Some(TimeToLive {
+            period,
+            after_creation,
+        }))
+    }
+
+    /// `CACHE {FOR count unit | UNTIL CHANGED}` of a temporary table that a query fills.
+    fn cache_clause(&mut self, kind: TableKind) -> Result<Option<CacheClause>> {
+        if kind != TableKind::Temporary || !self.eat(Kw::CACHE) {
+            return Ok(None);
+        }
+        if self.eat(Kw::FOR) {
+            return Ok(Some(CacheClause::For(self.period()?)));
+        }
+        self.expect(Kw::UNTIL)?;
+        self.expect(Kw::CHANGED)?;
+        Ok(Some(CacheClause::UntilChanged))
+    }
+
+    /// `count {SECOND | MINUTE | HOUR | DAY}`.
+    fn period(&mut self) -> Result<Period> {
+        let count = self.unsigned()?;
+        let unit = match self.take().keyword {
+            Kw::SECOND => PeriodUnit::Second,
+            Kw::MINUTE => PeriodUnit::Minute,
+            Kw::HOUR => PeriodUnit::Hour,
+            Kw::DAY => PeriodUnit::Day,
+            _ => {
+                self.position -= 1;
+                return self.fail();
+            }
+        };
+        Ok(Period { count, unit })
     }
 
     /// Whether the parentheses that begin here hold a query.

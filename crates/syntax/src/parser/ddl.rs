@@ -14,6 +14,7 @@ impl Parser<'_> {
         let or_replace = self.eat_phrase(&kw![OR REPLACE])?;
         match self.keyword() {
             Kw::TABLE | Kw::TEMPORARY | Kw::GLOBAL => self.create_table(or_replace),
+            _ if self.is_word(0, "SHARED") => self.create_table(or_replace),
             Kw::ALGORITHM | Kw::DEFINER | Kw::SQL | Kw::VIEW => self.create_view(or_replace, false),
             _ if or_replace => self.fail(),
             Kw::DATABASE | Kw::SCHEMA => {

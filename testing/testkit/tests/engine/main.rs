@@ -36,6 +36,7 @@ mod system_calls;
 mod temp_debug;
 mod temp_directories;
 mod temp_space;
+mod temporary_kinds;
 mod temporary_tables;
 mod thread_states;
 mod transaction_state;

@@ -4,7 +4,7 @@ mod partitioning;
 
 use data_encoding::HEXUPPER;
 use itertools::Itertools;
-use mayfly_syntax::ast::{KeyKind, OnCommit, TableKind};
+use mayfly_syntax::ast::{KeyKind, OnCommit, Period, TableKind, TimeToLive};
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, TypeKind, Value};
@@ -69,6 +69,9 @@ pub(crate) fn table(
         text += &format!(" {option}={value}");
     }
     text += on_commit(definition);
+    if let Some(ttl) = &definition.ttl {
+        text += &time_to_live(ttl);
+    }
     if let Some(partitioning) = &definition.partitioning {
         text += "\n";
         text += &partitioning::comment(partitioning, definition.engine);
@@ -82,7 +85,19 @@ fn kind_words(kind: TableKind) -> &'static str {
         TableKind::Base => "",
         TableKind::Temporary => "TEMPORARY ",
         TableKind::GlobalTemporary => "GLOBAL TEMPORARY ",
+        TableKind::SharedTemporary => "SHARED TEMPORARY ",
     }
+}
+
+/// The TTL clause.
+fn time_to_live(ttl: &TimeToLive) -> String {
+    let Period { count, unit } = ttl.period;
+    let since = if ttl.after_creation {
+        "CREATION"
+    } else {
+        "USE"
+    };
+    format!(" TTL {count} {} AFTER {since}", unit.name())
 }
 
 /// The ON COMMIT clause; none for MySQL's own temporary tables, which MySQL prints without.

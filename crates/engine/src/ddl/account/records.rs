@@ -6,6 +6,7 @@ use mayfly_types::Result;
 
 use crate::accounts::AccountTable;
 use crate::accounts::account::AccountName;
+use crate::catalog::trees::Lifespan;
 use crate::ddl::account;
 use crate::session::StatementContext;
 
@@ -39,7 +40,7 @@ fn store(
     if context.database().options.datadir.is_none() {
         return Ok(());
     }
-    let transaction = context.session.transaction.durable()?;
+    let transaction = context.session.transaction.durable(Lifespan::Lasting)?;
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
         transaction.set_record(&account_name(name), None)?;
     }

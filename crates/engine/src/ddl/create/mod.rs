@@ -4,7 +4,7 @@ mod functional_keys;
 
 use mayfly_syntax::ast::{
     self, ColumnAttribute, CreateTable, Expr, GeneratedStorage, KeyKind, KeyPartTarget, OnCommit,
-    TableElement, TableKind,
+    Period, TableElement, TableKind, TimeToLive,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
@@ -84,7 +84,7 @@ pub(crate) fn definition(
     if statement.elements.iter().filter(is_column).count() > COLUMNS_MAX {
         return Err(codes::ER_TOO_MANY_FIELDS.error());
     }
-    if statement.kind.has_private_rows() && statement.partitioning.is_some() {
+    if statement.kind != TableKind::Base && statement.partitioning.is_some() {
         return Err(codes::ER_PARTITION_NO_TEMPORARY.error());
     }
     let partitioning = statement.partitioning.as_ref();
@@ -93,10 +93,11 @@ pub(crate) fn definition(
         context,
         table: TableDefinition {
             collation: database_collation,
-            engine: default_engine(context, statement.kind.has_private_rows()),
+            engine: default_engine(context, statement.kind),
             partitioning,
             kind: statement.kind,
             on_commit: on_commit(statement),
+            ttl: time_to_live(statement)?,
             created: context.now(),
             ..TableDefinition::new(database, &statement.name.name)
         },
@@ -160,15 +161,34 @@ fn names_null_column(statement: &CreateTable, key: &ast::KeyDefinition) -> bool 
 pub(crate) fn on_commit(statement: &CreateTable) -> OnCommit {
     statement.on_commit.unwrap_or(match statement.kind {
         TableKind::GlobalTemporary => OnCommit::DeleteRows,
-        TableKind::Temporary | TableKind::Base => OnCommit::PreserveRows,
+        TableKind::Temporary | TableKind::SharedTemporary | TableKind::Base => {
+            OnCommit::PreserveRows
+        }
     })
 }
 
-fn default_engine(context: &StatementContext<'_>, temporary: bool) -> Engine {
-    let variable = if temporary {
-        typed::DEFAULT_TMP_STORAGE_ENGINE
-    } else {
-        typed::DEFAULT_STORAGE_ENGINE
+/// Longest time to live, in seconds: a hundred years.
+pub(crate) const LONGEST_LIFE: u64 = 100 * 365 * 86_400;
+
+/// The TTL clause; 1525 for a time that is none, or too long.
+pub(crate) fn time_to_live(statement: &CreateTable) -> Result<Option<TimeToLive>> {
+    let Some(ttl) = statement.ttl else {
+        return Ok(None);
+    };
+    let Period { count, unit } = ttl.period;
+    let seconds = count.saturating_mul(unit.seconds());
+    refuse(!(1..=LONGEST_LIFE).contains(&seconds), || {
+        codes::ER_WRONG_VALUE.with(&[&"TTL", &format!("{count} {}", unit.name())])
+    })?;
+    Ok(Some(ttl))
+}
+
+fn default_engine(context: &StatementContext<'_>, kind: TableKind) -> Engine {
+    let variable = match kind {
+        // The only engine with snapshots and row locks.
+        TableKind::SharedTemporary => return Engine::InnoDb,
+        TableKind::Temporary | TableKind::GlobalTemporary => typed::DEFAULT_TMP_STORAGE_ENGINE,
+        TableKind::Base => typed::DEFAULT_STORAGE_ENGINE,
     };
     Engine::by_name(context.settings().text(variable)).unwrap_or(Engine::InnoDb)
 }
@@ -228,7 +248,7 @@ impl Builder<'_> {
     fn check_secondary_engine(&self, name: &str) -> Result<()> {
         let mut options = self.table.options.iter();
         let has_one = options.any(|(known, _)| known == SECONDARY_ENGINE);
-        let reason = match (name.is_empty(), self.table.has_private_rows()) {
+        let reason = match (name.is_empty(), self.table.is_volatile()) {
             (false, true) => "Temporary table cannot have a secondary engine.",
             (false, false) if has_one => "Table already has a secondary engine defined.",
             _ => return Ok(()),
@@ -668,7 +688,7 @@ impl Builder<'_> {
 /// Checks the limits of a table's engine.
 pub(crate) fn check_engine(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
     engine_limits::check(table)?;
-    if table.has_private_rows() && table.engine == Engine::InnoDb {
+    if table.is_volatile() && table.engine == Engine::InnoDb {
         check_compression(context, table)?;
     }
     Ok(())

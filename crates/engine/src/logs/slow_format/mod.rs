@@ -13,6 +13,7 @@ use super::filter::{has_filesort, has_filesort_on_disk};
 use super::log_file::Written;
 use super::log_options::{Format, LogOptions};
 use super::time_text;
+use crate::result::StatementSummary;
 use crate::variables::logs::RATE_OF_QUERIES;
 
 /// Appends an entry.
@@ -98,7 +99,23 @@ fn mysql(entry: &SlowEntry, options: &LogOptions, out: &mut String) -> fmt::Resu
         write!(out, "{}", Spilled(entry))?;
     }
     out.push('\n');
-    Ok(())
+    kept_results(summary, out)
+}
+
+/// The line about kept results, if the statement has asked for some: whether all of them were read, the age of the oldest,
+/// and their bytes.
+fn kept_results(summary: &StatementSummary, out: &mut String) -> fmt::Result {
+    let used = &summary.results;
+    if used.hits + used.misses == 0 {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "# Result_cache: {}  Result_cache_age: {}  Result_cache_bytes: {}",
+        if used.misses == 0 { "hit" } else { "miss" },
+        Seconds(used.age),
+        used.bytes
+    )
 }
 
 fn mariadb(
@@ -129,6 +146,7 @@ fn mariadb(
         summary.rows_sent,
         summary.rows_examined
     )?;
+    kept_results(summary, out)?;
     let is_old = format == Format::MariaDb53;
     if !is_old {
         writeln!(
@@ -298,6 +316,7 @@ fn percona(entry: &SlowEntry, options: &LogOptions, out: &mut String) -> fmt::Re
         )?;
     }
     out.push('\n');
+    kept_results(summary, out)?;
     if verbosity.query_plan {
         writeln!(
             out,

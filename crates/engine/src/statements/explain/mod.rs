@@ -9,6 +9,7 @@ mod rows;
 
 use std::sync::Arc;
 
+use mayfly_exec::TableOpener;
 use mayfly_plan::explain::{self, JsonVersion, Subject};
 use mayfly_syntax::ast::{Explain, ExplainFormat, ExplainKind, ExplainTarget};
 use mayfly_types::error::codes;
@@ -20,6 +21,7 @@ use crate::error::refuse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::eras;
+use crate::statements::select::Planned;
 
 /// 6006 and 6007: EXPLAIN … INTO names the format, and it is JSON.
 fn check_into(statement: &Explain, format: &ExplainFormat) -> Result<()> {
@@ -115,6 +117,9 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
     if let (Some(rewritten), true) = (&explained.rewritten, noted) {
         context.note(codes::ER_YES.with(&[rewritten]));
     }
+    if let Some(planned) = &explained.query {
+        note_kept_results(context, planned)?;
+    }
     let prediction = eras::predict(context, target);
     if let Some(prediction) = &prediction {
         for note in eras::notes(context, prediction) {
@@ -136,6 +141,27 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
     variables.set(name, ty, Value::from(text.as_str()))?;
     context.session.note_state_change();
     Ok(StatementResult::default().into())
+}
+
+/// Notes for each result with the hint RESULT_CACHE whether it would be read now, its age and its bytes.
+fn note_kept_results(context: &StatementContext<'_>, planned: &Planned) -> Result<()> {
+    for result in &planned.plan.shared {
+        let Some(kept) = &result.kept else {
+            continue;
+        };
+        let tables = kept.tables.iter();
+        let states = tables.map(|id| Ok(planned.tables.open(*id)?.state()));
+        let states: Vec<_> = states.collect::<Result<_>>()?;
+        let what = format!("{} of {}", kept.freshness, result.name);
+        let text = match context.kept_results().known(kept, &states) {
+            None => format!("{what}: not kept"),
+            Some((age, bytes)) => {
+                format!("{what}: hit, age {:.1} s, {bytes} bytes", age.as_secs_f64())
+            }
+        };
+        context.note(codes::ER_UNKNOWN_ERROR.with(&[&text]));
+    }
+    Ok(())
 }
 
 fn shown(subject: &Subject<'_>, format: &ExplainFormat, version: JsonVersion) -> Outcome {

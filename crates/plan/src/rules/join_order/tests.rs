@@ -144,6 +144,7 @@ fn query(relation: Relation, tables: usize) -> Query {
         join_hints: Vec::new(),
         limit: None,
         buffering: crate::tree::logical::Buffering::default(),
+        kept: None,
     }
 }
 

@@ -31,7 +31,8 @@ use crate::tree::access::{Access, Analysis, IndexHints, Lookup};
 pub use crate::tree::expression::SubqueryKind;
 use crate::tree::expression::{AggregateCall, Expression, SortKey, WindowCall};
 use crate::tree::physical::{
-    ClientType, DateOperand, JoinKind, Purpose, SetOperationKind, TemporaryTable, WindowOrder,
+    ClientType, DateOperand, JoinKind, KeptResult, Purpose, SetOperationKind, TemporaryTable,
+    WindowOrder,
 };
 
 /// Statistics of a scan's table, with cached answers to questions about its expressions.
@@ -291,6 +292,8 @@ pub struct Shared {
     pub mergeable: bool,
     /// The part of the statement that keeps a single reader from taking it over.
     pub kept_by: Option<&'static str>,
+    /// What it is kept for other statements by, if it is.
+    pub kept: Option<KeptResult>,
     /// `select#` of its query block.
     pub select_id: usize,
 }
@@ -362,6 +365,8 @@ pub struct Query {
     pub limit: Option<crate::tree::physical::StatementLimit>,
     /// Clauses for which MySQL may read the result from a temporary table.
     pub buffering: Buffering,
+    /// What the whole result is kept for other statements by, if it is.
+    pub kept: Option<KeptResult>,
 }
 
 /// The clauses of a query block for which MySQL may put its rows into a temporary table.

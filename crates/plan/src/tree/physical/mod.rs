@@ -1,9 +1,11 @@
 //! Physical plans: operators, their temporary tables, and the causes of these.
 
+mod kept;
 mod output;
 
 use std::sync::Arc;
 
+pub use kept::{Freshness, KeptResult};
 pub use mayfly_types::Purpose;
 use mayfly_types::{OrderColumn, SqlType, TermShape, TypeKind};
 pub use output::{ClientType, ColumnOrigin, OutputColumn, ViewColumn};
@@ -69,6 +71,51 @@ pub struct Plan {
     pub output: Vec<SqlType>,
     /// Estimated number of output rows.
     pub estimated_rows: f64,
+}
+
+impl KeptResult {
+    /// The temporary table in which it is computed.
+    pub(crate) fn temporary(&self) -> TemporaryTable {
+        TemporaryTable::new(Purpose::KeptResult, self.freshness.to_string())
+    }
+}
+
+impl QueryPlan {
+    /// Makes the whole result one that is kept for other statements, if it is to be.
+    pub(crate) fn keep(mut self, kept: Option<KeptResult>) -> Self {
+        let Some(kept) = kept else {
+            return self;
+        };
+        let number = self.root.number;
+        let scan = Plan {
+            number,
+            operator: Operator::SharedScan {
+                shared: SharedId(self.shared.len()),
+                alias: "select#1".to_owned(),
+                arguments: Vec::new(),
+            },
+            output: self.root.output.clone(),
+            estimated_rows: self.root.estimated_rows,
+        };
+        let source = std::mem::replace(&mut self.root, scan);
+        self.shared.push(SharedResult {
+            output: source.output.clone(),
+            name: "select#1".to_owned(),
+            columns: self
+                .columns
+                .iter()
+                .map(|column| column.name.clone())
+                .collect(),
+            select_id: 1,
+            temporary: TemporaryTable {
+                operator: Some(number),
+                ..kept.temporary()
+            },
+            kept: Some(kept),
+            source: SharedSource::Plan(source),
+        });
+        self
+    }
 }
 
 impl Plan {
@@ -223,6 +270,8 @@ pub struct SharedResult {
     pub select_id: usize,
     /// Purpose and cause of the table.
     pub temporary: TemporaryTable,
+    /// What it is kept for other statements by, if it is.
+    pub kept: Option<KeptResult>,
 }
 
 /// Source of a [`SharedResult`].

@@ -36,8 +36,11 @@ use super::data_file::{
 use super::log::{Header, Log};
 use super::memtable::Memtable;
 use super::options::{StoreLocation, StoreOptions};
+use super::record_key::{TreeId, count_of, row_count_name};
 use super::snapshot::Snapshot;
 use super::transaction_snapshots::TransactionSnapshots;
+use super::tree_space::TreeSpaces;
+use super::tree_versions::TreeVersions;
 use file_writer::FileWriter;
 use pipeline::Applying;
 use reserve::Reserve;
@@ -76,6 +79,8 @@ pub(super) struct Environment {
     /// Bytes of the file at that checkpoint.
     pub(super) checkpoint_bytes: AtomicU64,
     pub(super) transaction_snapshots: TransactionSnapshots,
+    pub(super) tree_spaces: TreeSpaces,
+    pub(super) tree_versions: TreeVersions,
     /// Numbers in use by snapshots.
     numbers: Arc<Mutex<Vec<bool>>>,
     reserve: Reserve,
@@ -188,6 +193,8 @@ impl Environment {
             checkpoint: Mutex::new(None),
             checkpoint_bytes: AtomicU64::new(0),
             transaction_snapshots: TransactionSnapshots::default(),
+            tree_spaces: TreeSpaces::default(),
+            tree_versions: TreeVersions::default(),
             numbers: Arc::default(),
             reserve,
             directory_lock,
@@ -230,6 +237,12 @@ impl Environment {
         let snapshot = Snapshot::new(file, memtable.clone(), &self.directory, version, number);
         drop(memtable);
         snapshot
+    }
+
+    /// The committed row count of a tree.
+    pub(super) fn row_count(&self, tree: TreeId) -> Result<u64> {
+        let snapshot = self.newest()?;
+        Ok(snapshot.record(&row_count_name(tree))?.map_or(0, count_of))
     }
 
     /// A snapshot of the committed state.

@@ -18,7 +18,9 @@ use crate::base::data_file::{DataFile, io_error};
 use crate::base::environment::Environment;
 use crate::base::environment::file_writer::FileWriter;
 use crate::base::log::Log;
+use crate::base::record_key::TreeId;
 use crate::base::redo::Redo;
+use crate::base::tree_versions::TreeVersions;
 
 /// A set of changes that are committed together.
 pub(in crate::base) trait Changes {
@@ -46,6 +48,11 @@ pub(in crate::base) trait Changes {
             Ok(())
         });
         seen.is_ok() && removes && !adds
+    }
+
+    /// The trees whose rows the changes change.
+    fn trees(&self) -> Vec<TreeId> {
+        Vec::new()
     }
 
     /// Whether the changes can be applied to a file that was reopened `replays` times: they may need what was in the
@@ -161,7 +168,9 @@ impl Environment {
         drop(log);
         logged();
         applying.unapplied = offset;
+        let changed = self.tree_versions.begin(|| changes.trees());
         let applied = self.apply(changes);
+        TreeVersions::end(&changed, self.version());
         if applied.is_ok() {
             applying.unapplied = None;
         }

@@ -16,7 +16,7 @@ pub(super) mod statistics;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -160,6 +160,7 @@ pub(super) struct Locks {
     range_waiters: AtomicUsize,
     /// Statistics of waits.
     pub(super) waits: LockWaits,
+    last_owner: AtomicU64,
     /// Random seed of the hash, so that nobody can choose keys that collide.
     seed: u64,
 }
@@ -171,6 +172,7 @@ impl Default for Locks {
             has_ranges: AtomicBool::new(false),
             range_waiters: AtomicUsize::new(0),
             waits: LockWaits::default(),
+            last_owner: AtomicU64::new(0),
             seed: super::random::number(),
         }
     }
@@ -395,6 +397,11 @@ impl State {
 }
 
 impl Locks {
+    /// A new owner of locks.
+    pub(super) fn new_owner(&self) -> LockOwner {
+        self.last_owner.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     /// The name of a key's lock.
     pub(super) fn name(&self, tree: TreeId, key: &[u8]) -> Name {
         let hash = xxh3_128_with_seed(key, self.seed.wrapping_add(u64::from(tree)));

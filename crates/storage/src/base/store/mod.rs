@@ -17,11 +17,14 @@ use mayfly_types::{Error, Result};
 use super::change_map::ChangeStorage;
 use super::commit::{Committer, Durability};
 use super::environment::Environment;
+use super::locks::Locks;
 use super::locks::statistics::RowLockWaits;
-use super::locks::{LockOwner, Locks};
 use super::options::StoreOptions;
-use super::record_key::{LAST_TREE, TreeId, count_of, row_count_name};
+use super::record_key::{LAST_TREE, TreeId};
 use transaction::{DurableTransaction, Transaction};
+
+/// Number of the first tree of a store that is open beside another one.
+const FIRST_BESIDE: TreeId = 1 << 31;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -33,9 +36,9 @@ pub struct DurableStore(pub(super) Arc<Store>);
 pub(super) struct Store {
     pub(super) environment: Arc<Environment>,
     pub(super) committer: Committer,
-    pub(super) locks: Locks,
+    /// The lock table, which stores of the same sessions share.
+    pub(super) locks: Arc<Locks>,
     last_tree: AtomicU32,
-    last_lock_owner: AtomicU64,
     /// Transactions of all sessions, by number.
     transactions: Mutex<HashMap<u64, Weak<Transaction>>>,
     last_transaction: AtomicU64,
@@ -60,6 +63,22 @@ pub(super) struct Estimate {
 impl DurableStore {
     /// Opens or creates a store. A second process gets an error.
     pub fn open(options: StoreOptions) -> Result<Self> {
+        Self::with_locks(options, Arc::default())
+    }
+
+    /// Opens a temporary store that is used by the same sessions: a session waits for one lock at a time, whichever
+    /// store it is in, so that deadlocks through both are found.
+    pub fn open_beside(&self, options: StoreOptions) -> Result<Self> {
+        let opened = Self::with_locks(options, Arc::clone(&self.0.locks))?;
+        // Names of locks are made of trees: no tree is in both stores.
+        opened
+            .0
+            .last_tree
+            .fetch_max(FIRST_BESIDE, Ordering::Relaxed);
+        Ok(opened)
+    }
+
+    fn with_locks(options: StoreOptions, locks: Arc<Locks>) -> Result<Self> {
         let environment = Environment::open(options)?;
         let snapshot = environment.newest()?;
         let number = |record: &[u8]| record.try_into().map_or(0, u32::from_le_bytes);
@@ -68,9 +87,8 @@ impl DurableStore {
         let store = Arc::new(Store {
             committer: Committer::default(),
             environment,
-            locks: Locks::default(),
+            locks,
             last_tree: AtomicU32::new(last_tree),
-            last_lock_owner: AtomicU64::new(0),
             transactions: Mutex::default(),
             last_transaction: AtomicU64::new(0),
             row_numbers: Mutex::default(),
@@ -176,10 +194,6 @@ impl Store {
         all.values().filter_map(Weak::upgrade).collect()
     }
 
-    pub(super) fn next_lock_owner(&self) -> LockOwner {
-        self.last_lock_owner.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
     /// A number that no tree ever had, provided that [`Self::last_tree_record`] is committed.
     pub(super) fn new_tree(&self) -> TreeId {
         self.last_tree.fetch_add(1, Ordering::Relaxed) + 1
@@ -220,8 +234,7 @@ impl Store {
 
     /// The committed row count of a tree.
     pub(super) fn row_count(&self, tree: TreeId) -> Result<u64> {
-        let snapshot = self.environment.newest()?;
-        Ok(snapshot.record(&row_count_name(tree))?.map_or(0, count_of))
+        self.environment.row_count(tree)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::base::locks::{Held, LockOwner, Request};
 use crate::base::overlay::{Changes, Overlay, TreeChanges};
 use crate::base::record_key::{META, TreeId, row_count_name};
 use crate::base::snapshot::Snapshot;
-use crate::base::store::Store;
+use crate::base::store::{DurableStore, Store};
 use crate::base::transaction_snapshots::TransactionSnapshot;
 use crate::base::view::TreeView;
 use crate::error::user_error;
@@ -88,13 +88,13 @@ struct State {
 }
 
 impl State {
-    /// Removes all changes. Returns those that were being committed: dropping them can take long, and others need not
-    /// wait for it.
-    fn clear(&mut self) -> Overlay {
-        self.changes.take();
+    /// Removes all changes. Returns those that are undone, and those that were being committed: dropping them can take
+    /// long, and others need not wait for it.
+    fn clear(&mut self) -> (Overlay, Overlay) {
+        let undone = self.changes.take();
         self.reservation.free();
         self.new_trees = false;
-        std::mem::take(&mut self.committing)
+        (undone, std::mem::take(&mut self.committing))
     }
 }
 
@@ -108,7 +108,7 @@ pub(in crate::base) struct StatementState {
 
 impl DurableTransaction {
     pub(in crate::base) fn new(store: &Arc<Store>, storage: ChangeStorage) -> Self {
-        Self::of_owner(store.next_lock_owner(), store, storage)
+        Self::of_owner(store.locks.new_owner(), store, storage)
     }
 
     /// A second transaction of the session: it commits on its own, and waiters for one of the two wait for the
@@ -116,6 +116,12 @@ impl DurableTransaction {
     #[must_use]
     pub fn beside(&self) -> Self {
         Self::of_owner(self.0.owner, &self.0.store, self.0.storage.clone())
+    }
+
+    /// The session's transaction in a store that is open beside this one's, with the same locks.
+    #[must_use]
+    pub fn in_store(&self, store: &DurableStore) -> Self {
+        Self::of_owner(self.0.owner, &store.0, self.0.storage.clone())
     }
 
     fn of_owner(owner: LockOwner, store: &Arc<Store>, storage: ChangeStorage) -> Self {
@@ -350,11 +356,25 @@ impl Transaction {
     /// Ends the transaction without its changes.
     fn end(&self) {
         if let Some(mut state) = self.state.used() {
-            let committed = state.clear();
+            let (undone, committed) = state.clear();
             self.state.end_use(state);
-            drop(committed);
+            let changed = if committed.is_empty() {
+                undone
+            } else {
+                committed
+            };
+            self.settle(changed);
         }
         self.end_reading();
+    }
+
+    /// Drops changes that are in the file, or in no one's view any more, and charges their trees anew.
+    fn settle(&self, changed: Overlay) {
+        let environment = &self.store.environment;
+        let trees = environment.charged_trees(&changed);
+        // Blocks of a load that was not committed go with the changes.
+        drop(changed);
+        trees.into_iter().for_each(|tree| environment.settle(tree));
     }
 
     /// Releases the snapshot and the locks.
@@ -481,6 +501,12 @@ impl Participant for DurableTransaction {
         }
         self.0.store.locks.undone(self.0.owner);
         false
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        let environment = &self.0.store.environment;
+        let used = self.0.state.used();
+        used.map_or(Ok(()), |state| environment.charge(&state.changes.overlay))
     }
 
     fn commit(&mut self) -> Result<()> {

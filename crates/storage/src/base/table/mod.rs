@@ -24,7 +24,7 @@ use crate::key_encoding::{ByteRange, RowKeys, put_after_prefix};
 use crate::scan_request::{ColumnId, ScanRequest};
 use crate::table::{
     IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, ReadLock, Table, TableScan,
-    TableStatistics, TableWriter, no_index,
+    TableState, TableStatistics, TableWriter, no_index,
 };
 use cursor::{Projection, TreeScan};
 use writer::{DurableWriter, WHOLE_TABLE};
@@ -334,6 +334,22 @@ impl Table for DurableTable {
     fn statistics(&self) -> TableStatistics {
         let store = &self.0.statement.transaction.store;
         super::statistics::of_table(store, &self.0.definition).unwrap_or_default()
+    }
+
+    fn state(&self) -> TableState {
+        let (snapshot, lock) = {
+            let reads = self.0.reads();
+            (Arc::clone(&reads.snapshot), reads.lock)
+        };
+        let transaction = &self.0.statement.transaction;
+        let rows = self.0.definition.rows();
+        if lock != ReadLock::None || transaction.tree_changes(rows).is_some() {
+            return TableState::Own;
+        }
+        TableState::Committed {
+            version: transaction.store.environment.tree_version(rows),
+            snapshot: snapshot.version(),
+        }
     }
 
     fn distinct_keys(&self, index: IndexId, parts: usize) -> u64 {

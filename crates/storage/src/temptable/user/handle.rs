@@ -22,8 +22,8 @@ use super::writer::Writer;
 use crate::key_encoding::{ByteRange, RowKeys, after_prefix};
 use crate::scan_request::{ColumnId, ScanRequest};
 use crate::table::{
-    IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan, TableStatistics,
-    TableWriter, no_index, sample_runs,
+    IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan, TableState,
+    TableStatistics, TableWriter, no_index, sample_runs,
 };
 use crate::temptable::context::TempTableContext;
 use crate::temptable::record::FORCED_OVERFLOW_LIMIT;
@@ -175,6 +175,11 @@ impl Table for Handle {
             disk_bytes: self.core.pager.temp_space.used(),
             declared: account.map(Account::size),
         }
+    }
+
+    fn state(&self) -> TableState {
+        // Nobody asks about a table that is a session's own.
+        TableState::Newest
     }
 
     fn distinct_keys(&self, index: IndexId, parts: usize) -> u64 {

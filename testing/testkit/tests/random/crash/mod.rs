@@ -91,7 +91,7 @@ impl Said {
             Report::Number(id) => drop(self.numbers[1].insert(id)),
             Report::Defined(place) => self.defined = Some(place),
             Report::BackedUp(number) => self.backup = Some(number),
-            Report::Ready | Report::Overflowed => {}
+            Report::Ready | Report::Overflowed | Report::Shared => {}
             Report::Wrong(text) => return Err(text),
         }
         Ok(())
@@ -181,6 +181,19 @@ fn killed() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Of shared and global temporary tables there are the definitions of the global ones, and no row.
+fn verify_temporary(said: &Said, database: &Arc<Database>) -> Result<(), String> {
+    let mut session = database.session();
+    let tables = session
+        .must("SELECT table_name FROM information_schema.tables WHERE table_schema = 'volatile'");
+    if tables.is_empty() && !said.counts.contains_key("Shared") {
+        return Ok(());
+    }
+    same("temporary tables", &tables, &["own".to_owned()])?;
+    let rows = session.must("SELECT COUNT(*) FROM volatile.own");
+    same("rows of a global temporary table", &rows, &["0".to_owned()])
+}
+
 impl World {
     fn new(directory: PathBuf) -> Result<Self, Failed> {
         let _ = std::fs::remove_dir_all(&directory);
@@ -243,6 +256,7 @@ impl World {
             database.check().map_err(|error| error.to_string())?;
             self.verify_rows(said, &database)?;
             self.verify_definitions(said, &database)?;
+            verify_temporary(said, &database)?;
         }
         self.verify_files(said)
     }

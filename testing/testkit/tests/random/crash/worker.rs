@@ -32,6 +32,8 @@ pub(crate) enum Report {
     /// A statement that changes definitions.
     Defined(usize),
     Overflowed,
+    /// Shared and global temporary tables were filled.
+    Shared,
     BackedUp(u64),
     Wrong(String),
 }
@@ -74,6 +76,8 @@ pub(crate) fn work(directory: &Path, place: usize, flush: &str) -> ! {
     let (define, overflow, back) = (database.clone(), database.clone(), database.clone());
     std::thread::spawn(move || change_definitions(&define, place));
     std::thread::spawn(move || overflows(&overflow));
+    let share = database.clone();
+    std::thread::spawn(move || shares(&share));
     let directory = directory.to_owned();
     std::thread::spawn(move || back_up(&back, &directory));
     read(&database)
@@ -171,6 +175,34 @@ fn overflows(database: &Arc<Database>) -> ! {
         session.must("SELECT s, COUNT(*) FROM much GROUP BY s ORDER BY 2, 1");
         session.must("DROP TEMPORARY TABLE much");
         say(&Report::Overflowed);
+    }
+}
+
+/// Fills shared and global temporary tables, and reads kept results.
+fn shares(database: &Arc<Database>) -> ! {
+    let mut session = database.session();
+    session.must("CREATE DATABASE IF NOT EXISTS volatile");
+    session.must("USE volatile");
+    session.must("SET cte_max_recursion_depth = 1000000");
+    session.must("CREATE GLOBAL TEMPORARY TABLE IF NOT EXISTS own (i INT PRIMARY KEY, s TEXT) ON COMMIT PRESERVE ROWS");
+    loop {
+        session.must("CREATE SHARED TEMPORARY TABLE shared (i INT PRIMARY KEY, s VARCHAR(200), KEY (s)) TTL 1 HOUR");
+        for table in ["shared", "own"] {
+            session.must(&format!(
+                "REPLACE INTO {table} WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 5000) \
+                 SELECT i, REPEAT(CHAR(65 + i % 26), 100 + i % 100) FROM r"
+            ));
+        }
+        for _ in 0..3 {
+            session.must(
+                "SELECT /*+ RESULT_CACHE(UNTIL CHANGED) */ s, COUNT(*) FROM shared GROUP BY s",
+            );
+            session.must("BEGIN");
+            session.must("UPDATE shared SET s = 'changed' WHERE i < 50");
+            session.must("ROLLBACK");
+        }
+        session.must("DROP TABLE shared");
+        say(&Report::Shared);
     }
 }
 
