@@ -152,6 +152,7 @@ fn shared(source: SharedSource) -> SharedResult {
         columns: vec!["a".into()],
         select_id: 1,
         temporary: why(Purpose::CommonTableExpression),
+        kept: None,
     }
 }
 
