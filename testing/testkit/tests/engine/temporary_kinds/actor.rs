@@ -360,7 +360,7 @@ impl Actor {
                 self.end_statement(world);
             }
             9 if is_there && !self.now.tables[name].is_global => {
-                self.run(&format!("ALTER TABLE {name} ADD KEY (b)"), 0);
+                self.run(&format!("ALTER TABLE {name} MODIFY b INT"), 0);
                 self.end_statement(world);
             }
             10 => {
