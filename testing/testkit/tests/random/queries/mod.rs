@@ -90,8 +90,8 @@ fn queries() -> Result<(), Failed> {
                     }
                 }
             };
-            if round.difference(&case).is_some() {
-                let script = round.reduce(case);
+            if let Some(found) = round.difference(&case) {
+                let script = round.reduce(case, &found);
                 let switch = round.switch;
                 eprintln!("seed {seed}, {switch}:\n{script}\n");
                 failures += 1;

@@ -182,11 +182,13 @@ impl Round {
     }
 
     /// The smallest script with the difference that is found by leaving out parts and rows.
-    pub(crate) fn reduce(&mut self, case: Case) -> String {
+    pub(crate) fn reduce(&mut self, case: Case, first: &Found) -> String {
         let begun = Instant::now();
         let mut case = case;
         let Some(mut difference) = self.difference_again(&case) else {
-            return format!("{};\nwhich does not show a second time", case.text());
+            let (text, found) = (case.text(), &first.text);
+            let tables = self.schema.statements(true, Tables::Base).join(";\n");
+            return format!("{tables};\n{text};\nwhich does not show a second time:\n{found}");
         };
         let class = difference.class;
         'smaller: while begun.elapsed() < PATIENCE {
