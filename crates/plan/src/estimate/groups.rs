@@ -5,7 +5,7 @@ use mayfly_functions::{ScalarFunction, scalar};
 use mayfly_types::Value;
 
 use super::columns::Columns;
-use super::examples;
+use super::example_rows;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Computed};
 
@@ -65,7 +65,7 @@ pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Opt
                 // Days per year, approximately.
                 (Some(all), None) if is_year => Some((all / 300.0).max(1.0)),
                 (Some(all), None) if all <= FEW => Some(all),
-                (all, None) => match examples::distinct(columns, expression) {
+                (all, None) => match example_rows::distinct(columns, expression) {
                     Some(seen) => {
                         let read = expression.columns();
                         let left: f64 = read.iter().map(|id| columns.left_values(id)).product();

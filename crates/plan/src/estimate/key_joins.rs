@@ -12,7 +12,7 @@
 use arrow_array::{Array, ArrayRef, UInt64Array};
 
 use super::columns::TableFacts;
-use super::examples::Examples;
+use super::example_rows::Examples;
 use crate::catalog::IndexSource;
 use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnId, ColumnSet};

@@ -5,7 +5,7 @@
 //! [`groups`]. Without statistics conditions have the fixed selectivities that MySQL assumes.
 
 mod columns;
-mod examples;
+mod example_rows;
 pub(crate) mod groups;
 mod having;
 pub(crate) mod joins;

@@ -2,7 +2,7 @@
 //!
 //! Conjuncts on one column are brought into ranges of its values, as for an index over that column alone
 //! ([`crate::access::analysis`]), and the statistics are asked for these. Conditions that are not ranges are evaluated
-//! over example rows ([`super::examples`]), and so are conditions on several columns of a table, which are often
+//! over example rows ([`super::example_rows`]), and so are conditions on several columns of a table, which are often
 //! correlated. Where few example rows match, the prior estimate matters: the strictest two conditions count in full,
 //! the next ones with roots ("exponential backoff", as in SQL Server, which takes roots from the second one on).
 
@@ -13,7 +13,7 @@ use mayfly_functions::scalar::Fact;
 use mayfly_types::{IndexMethod, SqlMode, SqlType, Value};
 
 use super::columns::{ColumnFacts, Columns, TableFacts};
-use super::{examples, having};
+use super::{example_rows, having};
 use crate::access::analysis::analyse;
 use crate::access::constant::known_value;
 use crate::access::key_ranges::{Condition, KeyRanges};
@@ -110,13 +110,13 @@ fn of_one_table(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     let open = predicates.iter().zip(&counted);
     let open = open.filter(|(_, counted)| !**counted);
     fractions.extend(open.map(|(predicate, _)| {
-        examples::fraction(columns, std::slice::from_ref(predicate))
+        example_rows::fraction(columns, std::slice::from_ref(predicate))
             .or_else(|| having::fraction(columns, predicate))
             .unwrap_or_else(|| single(columns, predicate))
     }));
     let thought = together(&mut fractions);
     if fractions.len() > 1 {
-        return examples::fraction_together(columns, predicates, thought).unwrap_or(thought);
+        return example_rows::fraction_together(columns, predicates, thought).unwrap_or(thought);
     }
     thought
 }

@@ -95,7 +95,7 @@ fn visit_query<'p>(query: &'p QueryPlan, visit: &mut dyn FnMut(&'p Plan, usize))
         match &shared.source {
             SharedSource::Plan(source) => look(source),
             SharedSource::Recursive { seed, step, .. } => {
-                [seed, step].into_iter().for_each(|part| look(part))
+                [seed, step].into_iter().for_each(&mut look)
             }
         }
     }

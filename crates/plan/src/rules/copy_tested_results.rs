@@ -29,6 +29,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
         };
         let is_candidate = shared.readers > 1
             && shared.kept_by.is_none()
+            && shared.kept.is_none()
             && shared.mergeable
             && !relation_is_volatile(input);
         let Some(rows) = is_candidate.then(|| joined_rows(input)).flatten() else {

@@ -5,7 +5,7 @@
 //! type adds what may be in the bytes. A [`Geometry`] is a value that was read from its bytes, from WKB, from Well-Known
 //! Text or from GeoJSON, for functions that look into it.
 //!
-//! * [`bytes`]: values and WKB, read under [`Rules`] of several strictness, as MySQL's functions have them
+//! * [`bytes`]: values and WKB, read under rules of several strictness, as MySQL's functions have them
 //! * [`text`]: Well-Known Text
 //! * [`mod@geojson`], the form of RFC 7946
 //! * [`systems`]: what an SRID says of coordinates

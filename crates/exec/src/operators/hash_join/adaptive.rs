@@ -1,6 +1,6 @@
 //! Adaptive joins: an index lookup join that changes to a hash join once its lookups have cost as much.
 //!
-//! The first worker that counts so many lookups scans the right table into a hash table, while the others go on looking
+//! The first worker that counts as many lookups as that scans the right table into a hash table, while the others go on looking
 //! up; then every worker probes it with the rest of its left rows. No row waits: each batch is joined as soon as it has
 //! come. The change is given up where the hash table does not fit in memory, or where reading locks the rows.
 
