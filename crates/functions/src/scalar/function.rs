@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 use mayfly_types::{Result, SessionParameters, Value};
 
-use super::facts::{Fact, Parameters, Printed};
+use super::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature, not_null};
 
 /// How the planner may treat a call.
@@ -125,6 +125,13 @@ impl ScalarFunction {
     pub const fn parameters(mut self, parameters: Parameters) -> Self {
         self.parameters = parameters;
         self
+    }
+
+    /// Says that the function is strict and its first argument a byte string.
+    #[must_use]
+    pub(crate) const fn strict_of_bytes(self) -> Self {
+        self.with(&[Fact::Strict])
+            .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
     }
 
     /// Says the maximum number of distinct results.

@@ -15,16 +15,6 @@ const ELEMENT_CHARACTERS: u32 = 16;
 /// The width of a number of elements.
 const NUMBER_WIDTH: u32 = 10;
 
-const fn of_bytes(
-    names: &'static [&'static str],
-    bind: crate::scalar::Bind,
-    evaluate: crate::scalar::Evaluate,
-) -> Row {
-    Row::new(names, 1..=1, bind, evaluate)
-        .with(&[Fact::Strict])
-        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
-}
-
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(
         &["to_vector", "string_to_vector"],
@@ -34,12 +24,14 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     )
     .with(&[Fact::Strict])
     .parameters(Parameters::Typed(&[(ParameterType::Text, 0..1)])),
-    of_bytes(
+    Row::new(
         &["from_vector", "vector_to_string"],
+        1..=1,
         from_signature,
         from_vector,
-    ),
-    of_bytes(&["vector_dim"], dimensions_signature, dimensions),
+    )
+    .strict_of_bytes(),
+    Row::new(&["vector_dim"], 1..=1, dimensions_signature, dimensions).strict_of_bytes(),
 ];
 
 /// Error 6138; MySQL shows the text, but no bytes.

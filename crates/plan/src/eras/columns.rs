@@ -93,6 +93,24 @@ pub(super) struct Named {
     pub(super) is_used: bool,
 }
 
+impl Named {
+    /// Column of a table that FROM names alone.
+    pub(super) fn of_table(alias: &str, name: String, at: usize, width: Width) -> Self {
+        Self {
+            table: alias.to_owned(),
+            name,
+            value: Value {
+                place: Some((0, at)),
+                tables: vec![0],
+                width,
+                aggregate: false,
+                is_wide: false,
+            },
+            is_used: false,
+        }
+    }
+}
+
 /// A value that a query block computes.
 #[derive(Debug, Clone)]
 pub(super) struct Value {

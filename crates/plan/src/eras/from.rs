@@ -44,18 +44,7 @@ pub(super) fn table_of(rows: Rows, alias: &str) -> From {
         .columns
         .into_iter()
         .enumerate()
-        .map(|(at, (name, value))| Named {
-            table: alias.to_owned(),
-            name,
-            value: Value {
-                place: Some((0, at)),
-                tables: vec![0],
-                width: value.width,
-                aggregate: false,
-                is_wide: false,
-            },
-            is_used: false,
-        });
+        .map(|(at, (name, value))| Named::of_table(alias, name, at, value.width));
     From {
         names: Names {
             columns: columns.collect(),

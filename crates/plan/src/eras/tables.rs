@@ -7,7 +7,7 @@ use mayfly_syntax::ast::{
     TableWithJoins,
 };
 
-use super::columns::{Named, Names, Place, Table, Value, Width};
+use super::columns::{Named, Names, Place, Table, Width};
 use super::facts::{Fact, Site};
 use super::from::{From, Rows, Use, table_of};
 use super::text::{block_of, has_subquery, is_plain};
@@ -120,17 +120,8 @@ impl<'q> Walk<'q> {
             .iter()
             .enumerate()
             .filter(|(_, column)| !column.hidden);
-        let columns = columns.map(|(at, column)| Named {
-            table: alias.to_owned(),
-            name: column.name.clone(),
-            value: Value {
-                place: Some((0, at)),
-                tables: vec![0],
-                width: Width::of(&column.ty),
-                aggregate: false,
-                is_wide: false,
-            },
-            is_used: false,
+        let columns = columns.map(|(at, column)| {
+            Named::of_table(alias, column.name.clone(), at, Width::of(&column.ty))
         });
         From {
             names: Names {

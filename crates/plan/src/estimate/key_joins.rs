@@ -65,12 +65,11 @@ fn counted(
         return None;
     }
     let table = dimension.table;
-    let is_key = |index: &IndexSource| {
-        index.unique
-            && index.id.is_some()
-            && matches!(index.parts.as_slice(), [part] if part.column == unique && part.prefix.is_none())
+    let key_index = |index: &IndexSource| {
+        let leads = matches!(index.parts.as_slice(), [part] if part.column == unique && part.prefix.is_none());
+        index.id.filter(|_| index.unique && leads)
     };
-    let index = table.source.indexes.iter().position(is_key)?;
+    let index = table.source.indexes.iter().find_map(key_index)?;
     let types = [(&facts.source, key), (&table.source, unique)];
     let [ours, theirs] = types.map(|(source, column)| Some(&source.columns.get(column)?.ty));
     let (ours, theirs) = (ours?, theirs?);
@@ -94,8 +93,7 @@ fn counted(
         for until in STEPS {
             let until = until.min(keys.len());
             let sought: ArrayRef = keys.slice(from, until - from);
-            let id = table.source.indexes[index].id?;
-            let rows = asked.statistics().find(id, &sought, &places)?;
+            let rows = asked.statistics().find(index, &sought, &places)?;
             let count = rows.row_count();
             let arrays = columns.iter().copied().zip(rows.into_columns()).collect();
             found += Examples::new(arrays, count).meeting(dimension.predicates)?;

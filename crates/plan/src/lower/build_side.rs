@@ -126,31 +126,7 @@ fn leave_out(plan: &mut Plan, column: usize, part: f64) -> bool {
                 Some(column) => *kind == JoinKind::Inner && leave_out(right, column, part),
             };
             if is_filtered && *kind == JoinKind::Inner {
-                let (probe, built) = match *build_left {
-                    true => (&mut *right, &mut *left),
-                    false => (&mut *left, &mut *right),
-                };
-                let own: f64 = filters.iter().map(|(_, part)| part).product();
-                let all = probe.estimated_rows / own.max(f64::MIN_POSITIVE);
-                // The side that is smaller now filters the other one.
-                if all < built.estimated_rows && !reads_round(probe) {
-                    for (column, part) in filters.drain(..) {
-                        leave_out(probe, column, 1.0 / part);
-                    }
-                    *build_left = !*build_left;
-                    let keys = keys.iter().filter(|key| !key.null_safe);
-                    for key in keys.take(FILTERED_KEYS_MAX) {
-                        let own = match *build_left {
-                            true => &key.right,
-                            false => &key.left,
-                        };
-                        if let ExpressionKind::Column(column) = own.kind
-                            && leave_out(built, column, part)
-                        {
-                            filters.push((column, part));
-                        }
-                    }
-                }
+                change_sides((left, right), keys, build_left, filters, part);
             }
             is_filtered
         }
@@ -171,6 +147,49 @@ fn leave_out(plan: &mut Plan, column: usize, part: f64) -> bool {
     is_filtered
 }
 
+/// Whether the values of a key on the build side filter scans of the probe side.
+fn has_filter(key: &&JoinKey) -> bool {
+    let physical = [key.left.ty.physical(), key.right.ty.physical()];
+    !key.null_safe
+        && physical[0] == physical[1]
+        && matches!(physical[0], PhysicalType::Int64 | PhysicalType::UInt64)
+}
+
+/// Makes the probe side of an inner join the build side if a filter from above, which lets a `part` of its rows pass,
+/// has made it the smaller one. It filters the other side then, and no longer has filters by the other's keys.
+fn change_sides(
+    (left, right): (&mut Plan, &mut Plan),
+    keys: &[JoinKey],
+    build_left: &mut bool,
+    filters: &mut Vec<(usize, f64)>,
+    part: f64,
+) {
+    let (probe, built) = match *build_left {
+        true => (right, left),
+        false => (left, right),
+    };
+    let own: f64 = filters.iter().map(|(_, part)| part).product();
+    let all = probe.estimated_rows / own.max(f64::MIN_POSITIVE);
+    if all >= built.estimated_rows || reads_round(probe) {
+        return;
+    }
+    for (column, part) in filters.drain(..) {
+        leave_out(probe, column, 1.0 / part);
+    }
+    *build_left = !*build_left;
+    for key in keys.iter().filter(has_filter).take(FILTERED_KEYS_MAX) {
+        let own = match *build_left {
+            true => &key.right,
+            false => &key.left,
+        };
+        if let ExpressionKind::Column(column) = own.kind
+            && leave_out(built, column, part)
+        {
+            filters.push((column, part));
+        }
+    }
+}
+
 impl Lowering {
     /// Reduces the estimates of the scans on the probe side of a hash join by the filters of the build side's keys. Returns
     /// the filters that reach a scan: (column of the probe side, fraction of the rows that it lets pass).
@@ -182,12 +201,6 @@ impl Lowering {
         build_left: bool,
     ) -> Vec<(usize, f64)> {
         let mut filters = Vec::new();
-        let has_filter = |key: &&JoinKey| {
-            let physical = [key.left.ty.physical(), key.right.ty.physical()];
-            !key.null_safe
-                && physical[0] == physical[1]
-                && matches!(physical[0], PhysicalType::Int64 | PhysicalType::UInt64)
-        };
         for key in equalities.iter().filter(has_filter).take(FILTERED_KEYS_MAX) {
             let (own, other) = if build_left {
                 (&key.right, &key.left)

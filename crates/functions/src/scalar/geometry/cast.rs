@@ -10,16 +10,13 @@ use mayfly_types::{Error, Result, SqlType};
 
 use super::arguments::{self, Geometries};
 use crate::scalar::Row;
-use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature};
 
 /// The fewest points of a ring.
 const RING_POINTS: usize = 4;
 
 const fn to_kind(names: &'static [&'static str]) -> Row {
-    Row::new(names, 1..=1, signature, cast)
-        .with(&[Fact::Strict])
-        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
+    Row::new(names, 1..=1, signature, cast).strict_of_bytes()
 }
 
 pub(super) const FUNCTIONS: &[Row] = &[

@@ -7,39 +7,29 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Geometries};
 use crate::scalar::Row;
-use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, derive, output};
 
 /// Characters of a name and of a number.
 const NAME_CHARACTERS: u64 = 15;
 const NUMBER_WIDTH: u32 = 10;
 
-const fn of_geometry(
-    names: &'static [&'static str],
-    bind: crate::scalar::Bind,
-    evaluate: crate::scalar::Evaluate,
-) -> Row {
-    Row::new(names, 1..=1, bind, evaluate)
-        .with(&[Fact::Strict])
-        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
-}
-
 pub(super) const FUNCTIONS: &[Row] = &[
     Row::new(&["st_geometrytype"], 1..=1, name_signature, geometry_type)
-        .with(&[Fact::Strict])
-        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
+        .strict_of_bytes()
         .distinct_values(7),
-    of_geometry(&["st_dimension"], number_signature, dimension),
-    of_geometry(&["st_isempty"], truth_signature, is_empty),
-    of_geometry(&["st_isvalid"], validity_signature, is_valid),
-    of_geometry(&["st_isclosed"], truth_signature, is_closed),
-    of_geometry(&["st_numpoints"], number_signature, points),
-    of_geometry(&["st_numgeometries"], number_signature, geometries),
-    of_geometry(
+    Row::new(&["st_dimension"], 1..=1, number_signature, dimension).strict_of_bytes(),
+    Row::new(&["st_isempty"], 1..=1, truth_signature, is_empty).strict_of_bytes(),
+    Row::new(&["st_isvalid"], 1..=1, validity_signature, is_valid).strict_of_bytes(),
+    Row::new(&["st_isclosed"], 1..=1, truth_signature, is_closed).strict_of_bytes(),
+    Row::new(&["st_numpoints"], 1..=1, number_signature, points).strict_of_bytes(),
+    Row::new(&["st_numgeometries"], 1..=1, number_signature, geometries).strict_of_bytes(),
+    Row::new(
         &["st_numinteriorrings", "st_numinteriorring"],
+        1..=1,
         number_signature,
         interior_rings,
-    ),
+    )
+    .strict_of_bytes(),
 ];
 
 fn name_signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -8,19 +8,14 @@ use mayfly_types::geometry::Geometry;
 
 use super::arguments::{self, Geometries};
 use crate::scalar::Row;
-use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, derive};
 
 const fn of_geometry(names: &'static [&'static str], evaluate: crate::scalar::Evaluate) -> Row {
-    Row::new(names, 1..=1, signature, evaluate)
-        .with(&[Fact::Strict])
-        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
+    Row::new(names, 1..=1, signature, evaluate).strict_of_bytes()
 }
 
 const fn of_number(names: &'static [&'static str], evaluate: crate::scalar::Evaluate) -> Row {
-    Row::new(names, 2..=2, numbered_signature, evaluate)
-        .with(&[Fact::Strict])
-        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
+    Row::new(names, 2..=2, numbered_signature, evaluate).strict_of_bytes()
 }
 
 pub(super) const FUNCTIONS: &[Row] = &[

@@ -11,9 +11,7 @@ use crate::scalar::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Argument, Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["~"], 1..=1, unary_signature, complement)
-        .with(&[Fact::Strict])
-        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)])),
+    Row::new(&["~"], 1..=1, unary_signature, complement).strict_of_bytes(),
     Row::new(&["&"], 2..=2, binary_signature, |call| {
         combine(call, |a, b| a & b, |a, b| a & b)
     })
