@@ -26,6 +26,7 @@ mod parameters;
 mod privileges;
 mod profiles;
 mod read_view;
+pub(crate) mod secondary;
 mod settings;
 mod state_changes;
 mod statement;
