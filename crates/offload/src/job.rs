@@ -5,8 +5,6 @@
 //! the last fragment, of all runs together, are those of the job. See Graefe, Encapsulation of Parallelism in the Volcano
 //! Query Processing System, 1990, for exchanges.
 
-use std::collections::HashSet;
-
 use mayfly_plan::physical::{Plan, QueryPlan};
 use mayfly_plan::{ColumnSource, TableId, TableSource};
 use mayfly_types::{PhysicalType, Result, SessionParameters, SqlType, Value};
@@ -83,12 +81,17 @@ pub struct TableInput {
 pub struct TableCopy {
     /// Database and name of the table, for messages.
     pub table: String,
-    /// The engine's place of the copy.
-    pub location: String,
-    /// Number of the copy: another one for each load.
-    pub version: u64,
+    /// The parts that hold its rows.
+    pub parts: Vec<CopyPart>,
     /// Types of its columns. TIMESTAMPs are in UTC.
     pub types: Vec<SqlType>,
+}
+
+/// Part of a table's copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopyPart {
+    /// The engine's name of its place.
+    pub location: String,
     /// Number of rows.
     pub rows: u64,
 }
@@ -188,16 +191,12 @@ impl Job {
             _ => 1,
         }
     }
+}
 
-    /// Copies of tables that the job reads, each once.
-    pub fn copies(&self) -> Vec<&TableCopy> {
-        let mut seen = HashSet::new();
-        let inputs = self.fragments.iter().flat_map(|fragment| &fragment.inputs);
-        let copies = inputs.filter_map(|input| match input {
-            Input::Table(table) => Some(&table.copy),
-            Input::Rows { .. } => None,
-        });
-        copies.filter(|copy| seen.insert(&copy.location)).collect()
+impl TableCopy {
+    /// Number of rows.
+    pub fn rows(&self) -> u64 {
+        self.parts.iter().map(|part| part.rows).sum()
     }
 }
 

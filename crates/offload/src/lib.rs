@@ -13,6 +13,6 @@ pub mod run;
 
 pub use distribute::{Distributed, distribute};
 pub use encoding::Refused;
-pub use exchange::{Figures, Receiver, Rows, error_in, error_text};
-pub use job::{Exchange, Fragment, Input, Job, JobSettings, TableCopy, TableInput};
+pub use exchange::{Figures, Receiver, Rows, check_tables, error_in, error_text};
+pub use job::{CopyPart, Exchange, Fragment, Input, Job, JobSettings, TableCopy, TableInput};
 pub use run::{Place, Worker, WorkerOptions};

@@ -4,16 +4,15 @@ use mayfly_types::Result;
 
 use super::VERSION;
 use super::bytes::{Encoded, Reader, Refused, Writer, encoded_enum, encoded_struct};
-use crate::job::{Exchange, Fragment, Input, Job, JobSettings, TableCopy, TableInput};
+use crate::job::{CopyPart, Exchange, Fragment, Input, Job, JobSettings, TableCopy, TableInput};
 use mayfly_types::error::codes;
 
 encoded_enum!(Exchange { 0 => Hash(columns), 1 => Broadcast, 2 => Gather });
+encoded_struct!(CopyPart { location, rows });
 encoded_struct!(TableCopy {
     table,
-    location,
-    version,
-    types,
-    rows
+    parts,
+    types
 });
 encoded_struct!(TableInput { copy, columns });
 encoded_enum!(Input { 0 => Table(table), 1 => Rows { fragment, exchange } });

@@ -5,6 +5,7 @@ use mayfly_types::{Condition, Error, ErrorCode, Level, Result};
 
 use crate::encoding::bytes::{encoded_enum, encoded_struct};
 use crate::encoding::{Encoded, Reader, Refused, Writer};
+use crate::job::{Input, Job};
 
 /// Note of a run to one partition.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub struct Figures {
     pub partition: usize,
     /// Rows read from each input.
     pub rows_in: Vec<u64>,
+    /// For each input, whether it has been read to its end.
+    pub ended: Vec<bool>,
     /// Rows sent.
     pub rows_out: u64,
     /// Bytes of the rows sent.
@@ -48,6 +51,7 @@ encoded_struct!(Figures {
     fragment,
     partition,
     rows_in,
+    ended,
     rows_out,
     bytes_out,
     spilled_bytes,
@@ -98,6 +102,40 @@ impl Note {
         reader.end()?;
         Ok(note)
     }
+}
+
+/// Checks the figures of a job's runs: where all runs have read an input of a table to its end, they have read each row
+/// of the copy once.
+///
+/// # Errors
+/// 3889 for rows of a table that have not come, or have come twice.
+pub fn check_tables(job: &Job, partitions: usize, figures: &[Figures]) -> Result<()> {
+    for (number, fragment) in job.fragments.iter().enumerate() {
+        let own: Vec<&Figures> = figures
+            .iter()
+            .filter(|own| own.fragment == number)
+            .collect();
+        if own.len() != job.runs(number, partitions) {
+            // A reader stopped before the notes came, as LIMIT does.
+            continue;
+        }
+        for (position, input) in fragment.inputs.iter().enumerate() {
+            let Input::Table(table) = input else { continue };
+            let has_ended = |own: &&Figures| own.ended.get(position) == Some(&true);
+            let read = own
+                .iter()
+                .map(|own| own.rows_in.get(position).unwrap_or(&0))
+                .sum::<u64>();
+            let rows = table.copy.rows();
+            if own.iter().all(has_ended) && read != rows {
+                let name = &table.copy.table;
+                let reason =
+                    format!("{read} rows of the copy of {name} have come, which has {rows}");
+                return Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Text of an error that a transport carries in texts of its own: [`error_in`] finds it there.

@@ -61,6 +61,7 @@ impl FragmentRun {
             fragment: self.place.fragment,
             partition: self.place.partition,
             rows_in: self.inputs.iter().map(|input| input.rows_read()).collect(),
+            ended: self.inputs.iter().map(|input| input.has_ended()).collect(),
             rows_out: self.sender.rows(),
             bytes_out: self.sender.bytes(),
             spilled_bytes: spilled.load(Ordering::Relaxed),

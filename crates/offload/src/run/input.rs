@@ -29,6 +29,7 @@ pub(super) struct InputTable {
 struct Source {
     rows: Kind,
     is_scanned: bool,
+    has_ended: bool,
     read: u64,
 }
 
@@ -63,7 +64,7 @@ impl InputTable {
                 let clock = ZoneClock::new(zone);
                 let timestamps = (0..types.len()).filter(is_timestamp);
                 let timestamps = timestamps.filter(|_| !clock.is_utc()).collect();
-                let estimate = table.copy.rows / place.partitions.max(1) as u64;
+                let estimate = table.copy.rows() / place.partitions.max(1) as u64;
                 (types, estimate, Kind::Table(rows, timestamps, clock))
             }
             Input::Rows { fragment, .. } => {
@@ -89,6 +90,7 @@ impl InputTable {
             source: Arc::new(Mutex::new(Source {
                 rows: source,
                 is_scanned: false,
+                has_ended: false,
                 read: 0,
             })),
         }
@@ -97,6 +99,11 @@ impl InputTable {
     /// Number of rows read so far.
     pub(super) fn rows_read(&self) -> u64 {
         lock(&self.source).read
+    }
+
+    /// Whether all rows have been read.
+    pub(super) fn has_ended(&self) -> bool {
+        lock(&self.source).has_ended
     }
 
     /// What the notes of the senders say, if this run passes it on.
@@ -127,7 +134,10 @@ impl Source {
                     self.read += batch.row_count() as u64;
                     return Ok(Some(batch));
                 }
-                None => return Ok(None),
+                None => {
+                    self.has_ended = true;
+                    return Ok(None);
+                }
             }
         }
     }
