@@ -11,6 +11,7 @@ use std::vec;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
+use mayfly_engine::{Member, MemberState, PartToLoad, SecondaryEngine, TablePart};
 use mayfly_offload::{Exchange, Input, Job, Place, Rows, Worker, WorkerOptions};
 use mayfly_types::{Batch, Interrupt, Result};
 
@@ -63,29 +64,6 @@ impl LocalCluster {
         }
     }
 
-    /// Number of partitions of a job.
-    #[must_use]
-    pub fn partitions(&self) -> usize {
-        self.partitions
-    }
-
-    /// Keeps the rows of a part.
-    ///
-    /// # Panics
-    /// After a panic of another thread.
-    pub fn keep(&self, location: &str, rows: Vec<Batch>) {
-        let mut parts = self.parts.lock().expect("no panic before");
-        parts.insert(location.to_owned(), rows);
-    }
-
-    /// Forgets a part.
-    ///
-    /// # Panics
-    /// After a panic of another thread.
-    pub fn forget(&self, location: &str) {
-        self.parts.lock().expect("no panic before").remove(location);
-    }
-
     /// Names of the parts that are kept.
     ///
     /// # Panics
@@ -101,10 +79,7 @@ impl LocalCluster {
     }
 
     /// The rows of a job's last fragment, in their envelope.
-    ///
-    /// # Errors
-    /// Those of the job.
-    pub fn rows(&self, job: Job, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
+    fn rows(&self, job: &Job, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
         // The job crosses to other processes as bytes.
         let bytes = job.encode().map_err(|refused| {
             mayfly_types::Error::internal(format_args!("a job cannot be encoded: {}", refused.0))
@@ -175,6 +150,71 @@ impl LocalCluster {
             batches.push(batch);
         }
         Ok(batches)
+    }
+}
+
+impl SecondaryEngine for LocalCluster {
+    fn name(&self) -> &'static str {
+        "CLUSTER"
+    }
+
+    /// Few, so that tables of tests have several parts.
+    fn part_rows(&self) -> u64 {
+        100
+    }
+
+    fn load(&self, part: &PartToLoad<'_>, rows: &mut dyn Rows) -> Result<TablePart> {
+        let location = format!("{}.{}/{}", part.database, part.table, part.number);
+        let mut batches = Vec::new();
+        while let Some(batch) = rows.next_batch()? {
+            part.interrupt.check()?;
+            // Pieces of a few rows, so that several runs have some.
+            let pieces = (0..batch.row_count()).step_by(7);
+            let pieces = pieces.map(|at| batch.slice(at, 7.min(batch.row_count() - at)));
+            batches.extend(pieces.map(Batch::with_own_strings));
+        }
+        let rows = batches.iter().map(|batch| batch.row_count() as u64).sum();
+        let mut parts = self.parts.lock().expect("no panic before");
+        parts.insert(location.clone(), batches);
+        Ok(TablePart {
+            location,
+            rows,
+            bytes: 0,
+        })
+    }
+
+    fn unload(&self, part: &TablePart) -> Result<()> {
+        self.parts
+            .lock()
+            .expect("no panic before")
+            .remove(&part.location);
+        Ok(())
+    }
+
+    fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
+        self.rows(job, interrupt)
+    }
+
+    fn members(&self) -> Result<Vec<Member>> {
+        let member = |worker: &Worker| {
+            let (memory, disk) = worker.used();
+            Member {
+                name: worker.name().to_owned(),
+                role: "executor".to_owned(),
+                address: "127.0.0.1".to_owned(),
+                state: MemberState::Available,
+                slots: 1,
+                tasks: 0,
+                memory_used: memory,
+                memory_limit: u64::MAX,
+                disk_used: disk,
+            }
+        };
+        Ok(self.workers.iter().map(member).collect())
     }
 }
 
