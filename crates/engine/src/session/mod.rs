@@ -26,7 +26,6 @@ mod parameters;
 mod privileges;
 mod profiles;
 mod read_view;
-pub(crate) mod secondary;
 mod settings;
 mod state_changes;
 mod statement;
