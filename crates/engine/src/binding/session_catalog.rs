@@ -207,7 +207,8 @@ impl<'s> SessionCatalog<'s> {
                 let mut source = table.source_in(context)?;
                 if self.hides_indexes {
                     let source = Arc::make_mut(&mut source);
-                    source.indexes.clear();
+                    // Hints may name them.
+                    source.indexes.iter_mut().for_each(|index| index.id = None);
                     source.index_content = IndexContent::Unavailable;
                 }
                 Ok(source)
@@ -592,7 +593,10 @@ impl Catalog for SessionCatalog<'_> {
 
     fn warn(&self, warning: Error) {
         self.is_uncacheable.set(true);
-        self.context.warn(warning);
+        // The first planning has warned.
+        if !self.hides_indexes {
+            self.context.warn(warning);
+        }
     }
 
     fn describes(&self) -> bool {

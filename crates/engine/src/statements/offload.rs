@@ -12,6 +12,7 @@ use mayfly_plan::explain::examined_rows;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_plan::{TableId, TableSource};
 use mayfly_syntax::ast::Query;
+use mayfly_syntax::VariableUse;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -44,7 +45,12 @@ pub(crate) fn cost(plan: &QueryPlan) -> f64 {
 
 /// Whether a statement with this plan is to be offloaded, as far as its cost and the session's settings tell.
 pub(super) fn is_wanted(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
-    if plan.tables.is_empty() || context.database().any_secondary_engine().is_none() {
+    // Variables are set in the order of rows.
+    let sets_variables = context.variables != VariableUse::NotSet;
+    if plan.tables.is_empty()
+        || sets_variables
+        || context.database().any_secondary_engine().is_none()
+    {
         return false;
     }
     match context.options().use_secondary_engine {

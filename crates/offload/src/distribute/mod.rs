@@ -19,7 +19,7 @@ mod windows;
 
 use std::sync::Arc;
 
-use mayfly_plan::expression::Subquery;
+use mayfly_plan::expression::{Subquery, SubqueryKind};
 use mayfly_plan::logical::{visit_expression, visit_expression_mut};
 use mayfly_plan::physical::POSITION;
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedId, SharedResult, SharedSource};
@@ -349,7 +349,7 @@ impl<'p> Distribution<'p> {
     }
 
     /// Makes the rows of subqueries in the top operator's expressions inputs of the fragment.
-    fn subqueries(&mut self, open: &mut Open) -> Result<(), Refused> {
+    pub(super) fn subqueries(&mut self, open: &mut Open) -> Result<(), Refused> {
         let mut has_any = false;
         open.plan.for_each_expression(&mut |expression| {
             visit_expression(expression, &mut |inner| {
@@ -360,64 +360,66 @@ impl<'p> Distribution<'p> {
         if !has_any {
             return Ok(());
         }
-        let mut failed = None;
+        let mut done = Ok(());
         let mut inputs = Vec::new();
         change_expressions(&mut open.plan.operator, &mut |expression| {
-            visit_expression_mut(expression, &mut |inner| {
-                let ExpressionKind::Subquery(subquery) = &mut inner.kind else {
-                    return true;
-                };
-                match self.subquery(subquery) {
-                    Ok((own, input)) => {
-                        *subquery = Arc::new(own);
-                        inputs.extend(input);
-                    }
-                    Err(reason) => failed = failed.take().or(Some(reason)),
-                }
-                true
-            });
+            if done.is_ok() {
+                done = self.subqueries_in(expression, &mut inputs);
+            }
         });
         open.inputs.extend(inputs);
-        match failed {
-            Some(reason) => Err(reason),
-            None => Ok(()),
-        }
+        done
+    }
+
+    /// Replaces the plans of subqueries in an expression by scans of inputs.
+    fn subqueries_in(
+        &mut self,
+        expression: &mut Expression,
+        inputs: &mut Vec<(usize, Input)>,
+    ) -> Result<(), Refused> {
+        let mut done = Ok(());
+        visit_expression_mut(expression, &mut |inner| {
+            if let ExpressionKind::Subquery(subquery) = &mut inner.kind
+                && done.is_ok()
+            {
+                match self.subquery(subquery, inputs) {
+                    Ok(own) => *subquery = Arc::new(own),
+                    Err(reason) => done = Err(reason),
+                }
+            }
+            true
+        });
+        done
     }
 
     /// A subquery over rows that each run gets.
     fn subquery(
         &mut self,
         subquery: &Subquery,
-    ) -> Result<(Subquery, Option<(usize, Input)>), Refused> {
-        if is_input(&subquery.plan) {
-            // It has been placed with another copy of the expression.
-            return Ok((subquery.clone(), None));
-        }
+        inputs: &mut Vec<(usize, Input)>,
+    ) -> Result<Subquery, Refused> {
         if !subquery.parameters.is_empty() {
             return Err(Refused("a dependent subquery".to_owned()));
         }
+        let mut kind = subquery.kind.clone();
+        if let SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } = &mut kind {
+            for side in left {
+                self.subqueries_in(side, inputs)?;
+            }
+        }
         let open = self.place(&subquery.plan)?;
-        let (scan, input) = self.sent(open, Exchange::Broadcast);
-        let own = Subquery {
-            plan: scan,
+        let (plan, input) = self.sent(open, Exchange::Broadcast);
+        inputs.push(input);
+        Ok(Subquery {
+            plan,
+            kind,
             ..subquery.clone()
-        };
-        Ok((own, Some(input)))
+        })
     }
 
     fn input_number(&mut self) -> usize {
         self.next_input += 1;
         self.next_input - 1
-    }
-}
-
-/// Whether a plan is a scan of a fragment's input.
-fn is_input(plan: &Plan) -> bool {
-    match &plan.operator {
-        Operator::TableScan { table, .. } => {
-            table.database.is_empty() && table.name.starts_with('#')
-        }
-        _ => false,
     }
 }
 
