@@ -31,6 +31,7 @@ pub mod isolation;
 pub mod prepared;
 pub mod process;
 pub mod runner;
+pub mod secondary;
 pub mod server;
 pub mod wire;
 pub mod words;

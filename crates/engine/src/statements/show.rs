@@ -94,6 +94,13 @@ fn rewrite(
              FROM information_schema.TEMP_TABLES"
                 .to_owned()
         }
+        ShowKind::Cluster => {
+            "SELECT NAME AS Name, ROLE AS Role, CONCAT_WS(':', IP, PORT) AS Address, \
+             CASE STATUS WHEN 'AVAIL_RNSTATE' THEN 'AVAILABLE' WHEN 'DOWN_RNSTATE' THEN 'DOWN' ELSE 'STARTING' END AS State, \
+             CORES AS Slots, TASKS AS Tasks, MEMORY_USAGE AS Memory_used, MEMORY_TOTAL AS Memory_limit, \
+             DISK_USAGE AS Disk_used FROM performance_schema.rpd_nodes ORDER BY ID"
+                .to_owned()
+        }
         ShowKind::TableStatus { database } => format!(
             "SELECT TABLE_NAME AS Name, ENGINE AS Engine, VERSION AS Version, ROW_FORMAT AS Row_format, \
              TABLE_ROWS AS `Rows`, AVG_ROW_LENGTH AS Avg_row_length, DATA_LENGTH AS Data_length, \

@@ -250,6 +250,7 @@ typed! {
     REMOTE_FILE_ACCESS: bool = "remote_file_access";
     RESTRICT_FK_ON_NON_STANDARD_KEY: bool = "restrict_fk_on_non_standard_key";
     SECONDARY_ENGINE_COST_THRESHOLD: f64 = "secondary_engine_cost_threshold";
+    SECONDARY_ENGINE_READ_STALE: bool = "secondary_engine_read_stale";
     SECONDARY_ENGINE_REFRESH: u64 = "secondary_engine_refresh";
     SECURE_FILE_PRIV: Text = "secure_file_priv";
     SELECT_INTO_BUFFER_SIZE: u64 = "select_into_buffer_size";

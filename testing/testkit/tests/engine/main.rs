@@ -29,6 +29,7 @@ mod places;
 mod point_statements;
 mod provided_changes;
 mod provided_scans;
+mod secondary_engine;
 mod server;
 mod several_results;
 mod stored_functions;
