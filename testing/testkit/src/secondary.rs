@@ -34,7 +34,10 @@ impl KeptPart {
             let values = values.map(|(column, array)| {
                 let value = value_at(array, row);
                 let text = mayfly_engine::format_value(&value, &column.ty);
-                text.map_or_else(|| "NULL".to_owned(), |text| String::from_utf8_lossy(&text).into_owned())
+                text.map_or_else(
+                    || "NULL".to_owned(),
+                    |text| String::from_utf8_lossy(&text).into_owned(),
+                )
             });
             values.collect::<Vec<_>>().join("\t")
         };

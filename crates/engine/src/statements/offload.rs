@@ -11,8 +11,8 @@ use mayfly_offload::{CopyPart, JobSettings, Refused, TableCopy};
 use mayfly_plan::explain::examined_rows;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_plan::{TableId, TableSource};
-use mayfly_syntax::ast::Query;
 use mayfly_syntax::VariableUse;
+use mayfly_syntax::ast::Query;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -43,6 +43,14 @@ pub(crate) fn cost(plan: &QueryPlan) -> f64 {
     examined_rows(plan) * ROW_COST
 }
 
+/// Tells EXPLAIN why a statement stays here.
+fn note(context: &StatementContext<'_>, reason: &str) {
+    if context.explains {
+        let text = format!("Not offloaded to the secondary engine: {reason}");
+        context.note(codes::ER_YES.with(&[&text]));
+    }
+}
+
 /// Whether a statement with this plan is to be offloaded, as far as its cost and the session's settings tell.
 pub(super) fn is_wanted(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
     // Variables are set in the order of rows.
@@ -56,9 +64,28 @@ pub(super) fn is_wanted(context: &StatementContext<'_>, plan: &QueryPlan) -> boo
     match context.options().use_secondary_engine {
         SecondaryEngineUse::Off => false,
         _ if context.database().options.offloads_all => true,
-        SecondaryEngineUse::On => cost(plan) > context.options().secondary_engine_cost_threshold,
+        SecondaryEngineUse::On => {
+            let threshold = context.options().secondary_engine_cost_threshold;
+            let costs_enough = cost(plan) > threshold;
+            if !costs_enough && is_for_any(context, plan) {
+                let reason = format!(
+                    "its cost of {:.0} is not above secondary_engine_cost_threshold, {threshold}",
+                    cost(plan)
+                );
+                note(context, &reason);
+            }
+            costs_enough && is_for_any(context, plan)
+        }
         SecondaryEngineUse::Forced => true,
     }
+}
+
+/// Whether a table of the plan has been loaded into the secondary engine.
+fn is_for_any(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
+    plan.tables.iter().any(|source| {
+        let table = context.find_table(&source.database, &source.name);
+        table.is_some_and(|table| table.copy.is_used())
+    })
 }
 
 /// Plans a query for the secondary engine. `None` where it stays here.
@@ -75,7 +102,10 @@ pub(super) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Opti
             );
             Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]))
         }
-        Err(_) => Ok(None),
+        Err(refused) => {
+            note(context, &refused.0);
+            Ok(None)
+        }
     }
 }
 
@@ -91,7 +121,8 @@ pub(super) fn offloaded(
         return Ok(Err(Refused("there is no secondary engine".to_owned())));
     };
     let parameters = context.parameters();
-    let catalog = SessionCatalog::new(context, &parameters.values).without_indexes();
+    let catalog = SessionCatalog::new(context, &parameters.values);
+    let catalog = catalog.for_secondary_engine(engine.name());
     let options = context.plan_options();
     let plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
     let copies = match StatementCopies::of(context, &catalog, &engine)? {
@@ -120,7 +151,10 @@ pub(super) fn offloaded(
         tables: all,
     });
     Ok(Ok(Offloaded {
-        plan: distributed.rest,
+        plan: match context.only_shows {
+            true => distributed.shown,
+            false => distributed.rest,
+        },
         tables,
     }))
 }

@@ -15,8 +15,10 @@ mod joins;
 mod open;
 mod operators;
 mod sets;
+mod shown;
 mod windows;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use mayfly_plan::expression::{Subquery, SubqueryKind};
@@ -50,8 +52,8 @@ pub struct Distributed {
     pub job: Job,
     /// What is left to the server: a plan that scans the table `result`.
     pub rest: QueryPlan,
-    /// Number of operators that stay in the server.
-    pub kept_operators: usize,
+    /// The whole plan for EXPLAIN, with the exchanges of the job as operators.
+    pub shown: QueryPlan,
 }
 
 /// Distributes a plan over `partitions`. `result` is the number of the table by which the rest of the plan names the rows of
@@ -82,14 +84,13 @@ pub fn distribute(
         });
         let reason = match made {
             Ok(job) => {
-                let scan = rows_of_job(at, result);
+                let last = job.fragments.len() - 1;
+                let whole = shown::shown(&job, last, &distribution.scans, partitions);
+                let mut shown = plan.clone();
+                replace(&mut shown.root, above, whole);
                 let mut rest = plan.clone();
-                replace(&mut rest.root, above, scan);
-                return Ok(Distributed {
-                    job,
-                    rest,
-                    kept_operators: above,
-                });
+                replace(&mut rest.root, above, rows_of_job(at, result));
+                return Ok(Distributed { job, rest, shown });
             }
             Err(reason) => first_reason.get_or_insert(reason).clone(),
         };
@@ -170,6 +171,8 @@ struct Distribution<'p> {
     fragments: Vec<Fragment>,
     /// Number of the next input, unique in the job.
     next_input: usize,
+    /// Scans of tables by the numbers of their inputs, as they are in the plan.
+    scans: HashMap<usize, Plan>,
 }
 
 impl<'p> Distribution<'p> {
@@ -192,6 +195,7 @@ impl<'p> Distribution<'p> {
             partitions,
             fragments: Vec::new(),
             next_input: 0,
+            scans: HashMap::new(),
         }
     }
 
@@ -269,6 +273,7 @@ impl<'p> Distribution<'p> {
         let columns = in_copy.collect::<Result<Vec<_>, _>>()?;
         let input = Input::Table(TableInput { copy, columns });
         let number = self.input_number();
+        self.scans.insert(number, plan.clone());
         let source = input_source(number, &plan.output, table.row_count as f64);
         let scan = Plan {
             operator: scan_of(source, predicate.clone()),
