@@ -1,29 +1,30 @@
-//! Secondary engine of one process: runs jobs fragment by fragment, each run to its end, and keeps all rows that cross an
-//! exchange in memory. It shows that a distribution of a plan is right; it has no transport that could fail, unless a
-//! test makes one ([`Transport`]).
+//! Runs of jobs in this process: fragment by fragment, each run to its end, with all rows that cross an exchange in
+//! memory. It shows that a distribution of a plan is right; it has no transport that could fail, unless a test makes one
+//! ([`Transport`]).
 
-use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::vec;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use mayfly_engine::{Member, MemberState, PartToLoad, SecondaryEngine, TablePart};
 use mayfly_offload::{Exchange, Input, Job, Place, Rows, Worker, WorkerOptions};
-use mayfly_types::{Batch, Interrupt, Result};
+use mayfly_types::{Batch, Error, Interrupt, Result};
 
-/// Changes the batches that cross an exchange: (fragment, partition of the sender, its batches).
-pub type Transport = dyn Fn(usize, usize, &mut Vec<Batch>) + Send + Sync;
+/// Changes the batches that a run sends: (fragment, partition of the run, its batches).
+pub type Transport = dyn Fn(usize, usize, &mut Vec<Batch>) -> Result<()> + Send + Sync;
 
-/// Secondary engine in this process.
+/// Batches of the part of a table at a place.
+pub type Parts<'p> = dyn Fn(&str) -> Vec<Batch> + 'p;
+
+/// Workers in this process.
 pub struct LocalCluster {
     partitions: usize,
     workers: Vec<Worker>,
-    parts: Mutex<HashMap<String, Vec<Batch>>>,
-    transport: Option<Box<Transport>>,
+    transport: Mutex<Option<Box<Transport>>>,
+    /// Encoded jobs that were run.
+    jobs: Mutex<Vec<Vec<u8>>>,
 }
 
 impl fmt::Debug for LocalCluster {
@@ -35,14 +36,13 @@ impl fmt::Debug for LocalCluster {
 }
 
 impl LocalCluster {
-    /// A cluster of so many partitions, whose temporary tables may hold `memory` bytes and go to files below `directory`.
+    /// Workers for that many partitions, whose temporary tables may hold `memory` bytes and go to files in `directory`.
     #[must_use]
-    pub fn new(partitions: usize, memory: u64, directory: &std::path::Path) -> Self {
+    pub fn new(partitions: usize, memory: u64, directory: &Path) -> Self {
         let worker = |number| {
-            let directory: PathBuf = directory.into();
             Worker::new(WorkerOptions {
                 name: format!("worker-{number}"),
-                directory,
+                directory: directory.into(),
                 memory,
                 temp_space: u64::MAX,
             })
@@ -50,81 +50,104 @@ impl LocalCluster {
         Self {
             partitions,
             workers: (0..partitions).map(worker).collect(),
-            parts: Mutex::default(),
-            transport: None,
+            transport: Mutex::default(),
+            jobs: Mutex::default(),
         }
     }
 
-    /// The cluster with a transport that changes what crosses an exchange.
-    #[must_use]
-    pub fn with_transport(self, transport: Box<Transport>) -> Self {
-        Self {
-            transport: Some(transport),
-            ..self
-        }
-    }
-
-    /// Names of the parts that are kept.
-    ///
-    /// # Panics
-    /// After a panic of another thread.
-    #[must_use]
-    pub fn kept(&self) -> Vec<String> {
-        self.parts
+    /// Sets a transport that changes what crosses an exchange.
+    pub fn set_transport(&self, transport: Option<Box<Transport>>) {
+        *self
+            .transport
             .lock()
-            .expect("no panic before")
-            .keys()
-            .cloned()
-            .collect()
+            .unwrap_or_else(PoisonError::into_inner) = transport;
+    }
+
+    /// The encoded jobs that were run since the last call.
+    #[must_use]
+    pub fn take_jobs(&self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut *self.jobs.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Number of partitions of a job.
+    #[must_use]
+    pub fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    /// The workers.
+    #[must_use]
+    pub fn workers(&self) -> &[Worker] {
+        &self.workers
     }
 
     /// The rows of a job's last fragment, in their envelope.
-    fn rows(&self, job: &Job, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
-        // The job crosses to other processes as bytes.
+    ///
+    /// # Errors
+    /// Those of the job, and of the transport.
+    pub fn rows(
+        &self,
+        job: &Job,
+        parts: &Parts<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<Box<dyn Rows>> {
+        // A job crosses to other processes as bytes.
         let bytes = job.encode().map_err(|refused| {
-            mayfly_types::Error::internal(format_args!("a job cannot be encoded: {}", refused.0))
+            Error::internal(format_args!("a job cannot be encoded: {}", refused.0))
         })?;
         let job = Arc::new(Job::decode(&bytes)?);
+        self.jobs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(bytes);
         let mut sent: Vec<Vec<Vec<Batch>>> = Vec::new();
         for number in 0..job.fragments.len() {
             let mut runs = Vec::new();
             for partition in 0..job.runs(number, self.partitions) {
-                let mut batches = self.run(&job, number, partition, &sent, interrupt)?;
-                if let Some(transport) = &self.transport {
-                    transport(number, partition, &mut batches);
+                let place = Place {
+                    fragment: number,
+                    partition,
+                    partitions: self.partitions,
+                };
+                let mut batches = self.run(&job, place, &sent, parts, interrupt)?;
+                let transport = self
+                    .transport
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                if let Some(transport) = &*transport {
+                    transport(number, partition, &mut batches)?;
                 }
                 runs.push(batches);
             }
             sent.push(runs);
         }
         let last = sent.pop().unwrap_or_default();
-        Ok(Box::new(Kept(last.concat().into_iter())))
+        Ok(kept(last.concat()))
     }
 
     fn run(
         &self,
         job: &Arc<Job>,
-        fragment: usize,
-        partition: usize,
+        place: Place,
         sent: &[Vec<Vec<Batch>>],
+        parts: &Parts<'_>,
         interrupt: &Interrupt,
     ) -> Result<Vec<Batch>> {
-        let place = Place {
+        let Place {
             fragment,
             partition,
-            partitions: self.partitions,
-        };
+            ..
+        } = place;
         let inputs = job.fragments[fragment].inputs.iter();
         let inputs = inputs.map(|input| match input {
             Input::Table(table) => {
-                let parts = self.parts.lock().expect("no panic before");
-                let parts = table
+                let all = table
                     .copy
                     .parts
                     .iter()
-                    .flat_map(|part| &parts[&part.location]);
+                    .flat_map(|part| in_pieces(parts(&part.location)));
                 let runs = job.runs(fragment, self.partitions);
-                let own = parts.enumerate().filter(|(at, _)| at % runs == partition);
+                let own = all.enumerate().filter(|(at, _)| at % runs == partition);
                 let own = own.map(|(_, batch)| {
                     let columns = table
                         .columns
@@ -153,70 +176,18 @@ impl LocalCluster {
     }
 }
 
-impl SecondaryEngine for LocalCluster {
-    fn name(&self) -> &'static str {
-        "CLUSTER"
-    }
-
-    /// Few, so that tables of tests have several parts.
-    fn part_rows(&self) -> u64 {
-        100
-    }
-
-    fn load(&self, part: &PartToLoad<'_>, rows: &mut dyn Rows) -> Result<TablePart> {
-        let location = format!("{}.{}/{}", part.database, part.table, part.number);
-        let mut batches = Vec::new();
-        while let Some(batch) = rows.next_batch()? {
-            part.interrupt.check()?;
-            // Pieces of a few rows, so that several runs have some.
-            let pieces = (0..batch.row_count()).step_by(7);
-            let pieces = pieces.map(|at| batch.slice(at, 7.min(batch.row_count() - at)));
-            batches.extend(pieces.map(Batch::with_own_strings));
-        }
-        let rows = batches.iter().map(|batch| batch.row_count() as u64).sum();
-        let mut parts = self.parts.lock().expect("no panic before");
-        parts.insert(location.clone(), batches);
-        Ok(TablePart {
-            location,
-            rows,
-            bytes: 0,
-        })
-    }
-
-    fn unload(&self, part: &TablePart) -> Result<()> {
-        self.parts
-            .lock()
-            .expect("no panic before")
-            .remove(&part.location);
-        Ok(())
-    }
-
-    fn partitions(&self) -> usize {
-        self.partitions
-    }
-
-    fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
-        self.rows(job, interrupt)
-    }
-
-    fn members(&self) -> Result<Vec<Member>> {
-        let member = |worker: &Worker| {
-            let (memory, disk) = worker.used();
-            Member {
-                name: worker.name().to_owned(),
-                role: "executor".to_owned(),
-                address: "127.0.0.1".to_owned(),
-                state: MemberState::Available,
-                slots: 1,
-                tasks: 0,
-                memory_used: memory,
-                memory_limit: u64::MAX,
-                disk_used: disk,
-            }
-        };
-        Ok(self.workers.iter().map(member).collect())
-    }
+/// Rows in pieces, so that several runs have some of few rows.
+fn in_pieces(batches: Vec<Batch>) -> Vec<Batch> {
+    let pieces = batches.into_iter().flat_map(|batch| {
+        let starts = (0..batch.row_count()).step_by(PIECE_ROWS);
+        let piece = move |at| batch.slice(at, PIECE_ROWS.min(batch.row_count() - at));
+        starts.map(piece)
+    });
+    pieces.collect()
 }
+
+/// Number of rows of a piece.
+const PIECE_ROWS: usize = 7;
 
 /// The rows of a batch that go to a partition.
 fn sent_to(batch: &Batch, partition: usize) -> Batch {

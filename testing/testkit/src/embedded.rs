@@ -9,20 +9,23 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use mayfly_engine::{
-    Condition, Database, DatabaseOptions, Defaults, HashMode, Prepared, RootPassword,
-    SecondaryEngine, Session, SqlType, StatementResult, TypeKind, codes,
+    Condition, Database, DatabaseOptions, Defaults, HashMode, Prepared, RootPassword, Session,
+    SqlType, StatementResult, TypeKind, codes,
 };
 use regex::Regex;
 use sqllogictest::{DB, DBOutput};
 
 use crate::cell;
 use crate::client::{LOST, ServerError};
-use crate::cluster::LocalCluster;
 use crate::column::ColumnKind;
 use crate::config::Config;
 use crate::fixture;
 use crate::prepared::parameterize;
 use crate::runner::{Paths, ROOT};
+use crate::secondary::MemoryEngine;
+
+/// Rows of a part of a table in the secondary engine: few, so that tables of tests have several parts.
+const PART_ROWS: u64 = 100;
 
 fn statement_error(error: &mayfly_engine::Error, paths: &Paths) -> ServerError {
     ServerError {
@@ -61,9 +64,8 @@ impl Embedded {
                 .ok_or_else(|| format!("{}: option {name} = {value:?}", config.name))?;
         }
         let database = Database::open(options).map_err(|error| error.to_string())?;
-        if config.partitions > 0 {
-            let cluster = LocalCluster::new(config.partitions, 64 << 20, &tmpdir);
-            let engine: Arc<dyn SecondaryEngine> = Arc::new(cluster);
+        if config.secondary_engine {
+            let engine = MemoryEngine::new(PART_ROWS);
             let set = database.set_secondary_engine(Some(engine));
             set.map_err(|error| error.to_string())?;
         }

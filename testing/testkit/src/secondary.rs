@@ -6,6 +6,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use mayfly_offload::Job;
+use mayfly_types::Interrupt;
+
+use crate::cluster::LocalCluster;
 use mayfly_engine::{
     Batch, Error, Interrupt, LoadedColumn, Member, MemberState, PartToLoad, Result, Rows,
     SecondaryEngine, TablePart, codes, value_at,
@@ -36,7 +40,10 @@ impl KeptPart {
             let values = values.map(|(column, array)| {
                 let value = value_at(array, row);
                 let text = mayfly_engine::format_value(&value, &column.ty);
-                text.map_or_else(|| "NULL".to_owned(), |text| String::from_utf8_lossy(&text).into_owned())
+                text.map_or_else(
+                    || "NULL".to_owned(),
+                    |text| String::from_utf8_lossy(&text).into_owned(),
+                )
             });
             values.collect::<Vec<_>>().join("\t")
         };
@@ -64,6 +71,8 @@ pub struct MemoryEngine {
     part_rows: u64,
     state: Mutex<State>,
     changed: Condvar,
+    /// Its workers.
+    pub cluster: LocalCluster,
 }
 
 impl MemoryEngine {
@@ -75,6 +84,7 @@ impl MemoryEngine {
             part_rows,
             state: Mutex::default(),
             changed: Condvar::new(),
+            cluster: LocalCluster::new(3, 64 << 20, &std::env::temp_dir()),
         })
     }
 
@@ -140,6 +150,18 @@ impl SecondaryEngine for MemoryEngine {
 
     fn part_rows(&self) -> u64 {
         self.part_rows
+    }
+
+    fn partitions(&self) -> usize {
+        self.cluster.partitions()
+    }
+
+    fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
+        let parts = |location: &str| {
+            let part = self.state().parts.get(location).cloned();
+            part.map_or(Vec::new(), |part| part.batches)
+        };
+        self.cluster.rows(job, &parts, interrupt)
     }
 
     fn load(&self, part: &PartToLoad<'_>, rows: &mut dyn Rows) -> Result<TablePart> {

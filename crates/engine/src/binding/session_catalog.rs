@@ -62,8 +62,8 @@ pub(crate) struct SessionCatalog<'s> {
     is_own: bool,
     /// Whether the statement is explained by EXPLAIN.
     explains: bool,
-    /// Whether tables appear without their indexes.
-    hides_indexes: bool,
+    /// The secondary engine whose copies the plan reads: tables appear without their indexes.
+    secondary_engine: Option<Arc<str>>,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -87,7 +87,7 @@ impl<'s> SessionCatalog<'s> {
             describes: false,
             is_own: false,
             explains: context.explains,
-            hides_indexes: false,
+            secondary_engine: None,
         }
     }
 
@@ -107,10 +107,10 @@ impl<'s> SessionCatalog<'s> {
         }
     }
 
-    /// This catalog with tables that have no indexes, as their copies in a secondary engine have none.
-    pub(crate) fn without_indexes(self) -> Self {
+    /// This catalog for a plan that reads the copies of tables in a secondary engine, which have no indexes.
+    pub(crate) fn for_secondary_engine(self, name: &str) -> Self {
         Self {
-            hides_indexes: true,
+            secondary_engine: Some(Arc::from(name)),
             ..self
         }
     }
@@ -205,9 +205,11 @@ impl<'s> SessionCatalog<'s> {
                 self.remember(table.id, || table.rows_in(context))?;
                 self.base_tables.borrow_mut().push(Arc::clone(&table));
                 let mut source = table.source_in(context)?;
-                if self.hides_indexes {
+                if let Some(engine) = &self.secondary_engine {
                     let source = Arc::make_mut(&mut source);
-                    source.indexes.clear();
+                    source.secondary_engine = Some(Arc::clone(engine));
+                    // Hints may name them.
+                    source.indexes.iter_mut().for_each(|index| index.id = None);
                     source.index_content = IndexContent::Unavailable;
                 }
                 Ok(source)
@@ -592,7 +594,10 @@ impl Catalog for SessionCatalog<'_> {
 
     fn warn(&self, warning: Error) {
         self.is_uncacheable.set(true);
-        self.context.warn(warning);
+        // The first planning has warned.
+        if self.secondary_engine.is_none() {
+            self.context.warn(warning);
+        }
     }
 
     fn describes(&self) -> bool {

@@ -338,6 +338,7 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
         is_call: false,
         partitioned: definition.partitioning.is_some(),
         index_content,
+        secondary_engine: None,
         scans: None,
     }
 }

@@ -11,6 +11,7 @@ use mayfly_offload::{CopyPart, JobSettings, Refused, TableCopy};
 use mayfly_plan::explain::examined_rows;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_plan::{TableId, TableSource};
+use mayfly_syntax::VariableUse;
 use mayfly_syntax::ast::Query;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -23,6 +24,7 @@ use crate::secondary::jobs::JobTable;
 use crate::secondary::loading::LoadCause;
 use crate::session::{StatementContext, StatementTables};
 use crate::statement_options::SecondaryEngineUse;
+use crate::status::Counter;
 
 /// Table by which the rest of a plan names the rows of its job.
 const JOB: TableId = TableId(u64::MAX);
@@ -42,19 +44,50 @@ pub(crate) fn cost(plan: &QueryPlan) -> f64 {
     examined_rows(plan) * ROW_COST
 }
 
+/// Tells EXPLAIN why a statement stays here.
+fn note(context: &StatementContext<'_>, reason: &str) {
+    if context.explains {
+        let text = format!("Not offloaded to the secondary engine: {reason}");
+        context.note(codes::ER_YES.with(&[&text]));
+    }
+}
+
 /// Whether a statement with this plan is to be offloaded, as far as its cost and the session's settings tell.
 pub(super) fn is_wanted(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
     let how = context.options().use_secondary_engine;
-    let has_engine = context.database().any_secondary_engine().is_some();
-    if plan.tables.is_empty() || !has_engine && how != SecondaryEngineUse::Forced {
+    // Without an engine, MySQL too refuses what is forced.
+    let is_possible =
+        context.database().any_secondary_engine().is_some() || how == SecondaryEngineUse::Forced;
+    // Variables are set in the order of rows.
+    let sets_variables = context.variables != VariableUse::NotSet;
+    if plan.tables.is_empty() || sets_variables || !is_possible {
         return false;
     }
     match how {
         SecondaryEngineUse::Off => false,
         _ if context.database().options.offloads_all => true,
-        SecondaryEngineUse::On => cost(plan) > context.options().secondary_engine_cost_threshold,
+        SecondaryEngineUse::On => {
+            let threshold = context.options().secondary_engine_cost_threshold;
+            let costs_enough = cost(plan) > threshold;
+            if !costs_enough && is_for_any(context, plan) {
+                let reason = format!(
+                    "its cost of {:.0} is not above secondary_engine_cost_threshold, {threshold}",
+                    cost(plan)
+                );
+                note(context, &reason);
+            }
+            costs_enough && is_for_any(context, plan)
+        }
         SecondaryEngineUse::Forced => true,
     }
+}
+
+/// Whether a table of the plan has been loaded into the secondary engine.
+fn is_for_any(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
+    plan.tables.iter().any(|source| {
+        let table = context.find_table(&source.database, &source.name);
+        table.is_some_and(|table| table.copy.is_used())
+    })
 }
 
 /// Plans a query for the secondary engine. `None` where it stays here.
@@ -68,7 +101,10 @@ pub(super) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Opti
             let reason = format!("Reason: \"{}\".", refused.0);
             Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]))
         }
-        Err(_) => Ok(None),
+        Err(refused) => {
+            note(context, &refused.0);
+            Ok(None)
+        }
     }
 }
 
@@ -84,7 +120,8 @@ pub(super) fn offloaded(
         return without_engine(context, query).map(Err);
     };
     let parameters = context.parameters();
-    let catalog = SessionCatalog::new(context, &parameters.values).without_indexes();
+    let catalog = SessionCatalog::new(context, &parameters.values);
+    let catalog = catalog.for_secondary_engine(engine.name());
     let options = context.plan_options();
     let plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
     let copies = match StatementCopies::of(context, &catalog, &engine)? {
@@ -97,9 +134,12 @@ pub(super) fn offloaded(
         Ok(distributed) => distributed,
         Err(refused) => return Ok(Err(refused)),
     };
-    let now = context.now();
-    for table in catalog.base_tables().iter() {
-        table.copy.note_query(now);
+    if !context.only_shows {
+        context.count(Counter::SecondaryEngineExecutionCount);
+        let now = context.now();
+        for table in catalog.base_tables().iter() {
+            table.copy.note_query(now);
+        }
     }
     let interrupt = context.temp_table_context().interrupt().clone();
     let diagnostics = Arc::clone(context.diagnostics());
@@ -113,7 +153,10 @@ pub(super) fn offloaded(
         tables: all,
     });
     Ok(Ok(Offloaded {
-        plan: distributed.rest,
+        plan: match context.only_shows {
+            true => distributed.shown,
+            false => distributed.rest,
+        },
         tables,
     }))
 }

@@ -151,7 +151,6 @@ pub(crate) fn plan(
         && offload::is_wanted(context, local)
         && let Some(offload::Offloaded { plan, tables }) = offload::plan(context, query)?
     {
-        context.count(Counter::SecondaryEngineExecutionCount);
         return Ok(offloaded(context, statement, plan, tables));
     }
     let values = catalog.values_read();

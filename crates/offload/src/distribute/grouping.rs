@@ -42,7 +42,7 @@ impl Distribution<'_> {
             let open = if needs_one_run {
                 self.gathered(open)
             } else {
-                self.hashed(open, &keys)
+                self.hashed(open, &keys)?
             };
             return Ok(merging(open, plan, grouping));
         }
@@ -52,7 +52,7 @@ impl Distribution<'_> {
                 return self.distinct(open, plan, grouping, arguments);
             }
             _ if needs_one_run => self.gathered(open),
-            _ => self.hashed(open, &grouping.keys),
+            _ => self.hashed(open, &grouping.keys)?,
         };
         let mut open = open.under(plan);
         if let Operator::Aggregate { grouping, .. } = &mut open.plan.operator {
@@ -114,7 +114,7 @@ impl Distribution<'_> {
         });
         let open = self.with_subqueries(open)?;
         let keys = columns(&output);
-        let open = self.hashed(open, &keys);
+        let open = self.hashed(open, &keys)?;
         let again = Grouping { keys, ..values };
         let open = open.with(number, output.clone(), |input| Operator::Aggregate {
             input,

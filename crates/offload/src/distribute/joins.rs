@@ -24,7 +24,7 @@ impl Distribution<'_> {
         };
         let left = self.place(left)?;
         let right = self.place(right)?;
-        let (left, right) = self.together(plan, kind, left, right);
+        let (left, right) = self.together(plan, kind, left, right)?;
         let mut inputs = left.inputs;
         inputs.extend(right.inputs);
         let mut operator = plan.operator.clone();
@@ -58,9 +58,15 @@ impl Distribution<'_> {
     }
 
     /// Both sides where a run can join them. A side that is broadcast comes as one that runs wherever the other does.
-    fn together(&mut self, plan: &Plan, kind: JoinKind, left: Open, right: Open) -> (Open, Open) {
+    fn together(
+        &mut self,
+        plan: &Plan,
+        kind: JoinKind,
+        left: Open,
+        right: Open,
+    ) -> Result<(Open, Open), Refused> {
         if left.once && right.once {
-            return (left, right);
+            return Ok((left, right));
         }
         let (left_rows, right_rows) = (left.plan.estimated_rows, right.plan.estimated_rows);
         let partitions = self.partitions as f64;
@@ -73,23 +79,27 @@ impl Distribution<'_> {
         let is_inner = kind == JoinKind::Inner;
         if !left.once && (keys.is_empty() || is_small(right_rows, all)) {
             let right = self.broadcast(right, left.once);
-            return (left, right);
+            return Ok((left, right));
         }
         if is_inner && !right.once && (keys.is_empty() || is_small(left_rows, all)) {
             let left = self.broadcast(left, right.once);
-            return (left, right);
+            return Ok((left, right));
         }
         if keys.is_empty() {
             // The left side runs once, and each of its rows must meet all right ones.
             let right = self.gathered(right);
-            return (left, right);
+            return Ok((left, right));
         }
         let left_keys: Vec<Expression> = keys.iter().map(|key| key.left.clone()).collect();
-        let right_keys: Vec<Expression> = keys.iter().map(|key| key.right.clone()).collect();
-        (
-            self.hashed(left, &left_keys),
-            self.hashed(right, &right_keys),
-        )
+        // Both sides are compared by the left side's type.
+        let right_keys = keys.iter().map(|key| Expression {
+            ty: key.left.ty.clone(),
+            ..key.right.clone()
+        });
+        let right_keys: Vec<Expression> = right_keys.collect();
+        let left = self.hashed(left, &left_keys)?;
+        let right = self.hashed(right, &right_keys)?;
+        Ok((left, right))
     }
 
     /// All rows of a side in each run of the other one.

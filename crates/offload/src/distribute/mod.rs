@@ -15,11 +15,13 @@ mod joins;
 mod open;
 mod operators;
 mod sets;
+mod shown;
 mod windows;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use mayfly_plan::expression::Subquery;
+use mayfly_plan::expression::{Subquery, SubqueryKind};
 use mayfly_plan::logical::{visit_expression, visit_expression_mut};
 use mayfly_plan::physical::POSITION;
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedId, SharedResult, SharedSource};
@@ -50,8 +52,8 @@ pub struct Distributed {
     pub job: Job,
     /// What is left to the server: a plan that scans the table `result`.
     pub rest: QueryPlan,
-    /// Number of operators that stay in the server.
-    pub kept_operators: usize,
+    /// The whole plan for EXPLAIN, with the exchanges of the job as operators.
+    pub shown: QueryPlan,
 }
 
 /// Distributes a plan over `partitions`. `result` is the number of the table by which the rest of the plan names the rows of
@@ -82,14 +84,13 @@ pub fn distribute(
         });
         let reason = match made {
             Ok(job) => {
-                let scan = rows_of_job(at, result);
+                let last = job.fragments.len() - 1;
+                let whole = shown::shown(&job, last, &distribution.scans, partitions);
+                let mut shown = plan.clone();
+                replace(&mut shown.root, above, whole);
                 let mut rest = plan.clone();
-                replace(&mut rest.root, above, scan);
-                return Ok(Distributed {
-                    job,
-                    rest,
-                    kept_operators: above,
-                });
+                replace(&mut rest.root, above, rows_of_job(at, result));
+                return Ok(Distributed { job, rest, shown });
             }
             Err(reason) => first_reason.get_or_insert(reason).clone(),
         };
@@ -170,6 +171,8 @@ struct Distribution<'p> {
     fragments: Vec<Fragment>,
     /// Number of the next input, unique in the job.
     next_input: usize,
+    /// Scans of tables by the numbers of their inputs, as they are in the plan.
+    scans: HashMap<usize, Plan>,
 }
 
 impl<'p> Distribution<'p> {
@@ -192,6 +195,7 @@ impl<'p> Distribution<'p> {
             partitions,
             fragments: Vec::new(),
             next_input: 0,
+            scans: HashMap::new(),
         }
     }
 
@@ -269,6 +273,7 @@ impl<'p> Distribution<'p> {
         let columns = in_copy.collect::<Result<Vec<_>, _>>()?;
         let input = Input::Table(TableInput { copy, columns });
         let number = self.input_number();
+        self.scans.insert(number, plan.clone());
         let source = input_source(number, &plan.output, table.row_count as f64);
         let scan = Plan {
             operator: scan_of(source, predicate.clone()),
@@ -349,7 +354,7 @@ impl<'p> Distribution<'p> {
     }
 
     /// Makes the rows of subqueries in the top operator's expressions inputs of the fragment.
-    fn subqueries(&mut self, open: &mut Open) -> Result<(), Refused> {
+    pub(super) fn subqueries(&mut self, open: &mut Open) -> Result<(), Refused> {
         let mut has_any = false;
         open.plan.for_each_expression(&mut |expression| {
             visit_expression(expression, &mut |inner| {
@@ -360,64 +365,66 @@ impl<'p> Distribution<'p> {
         if !has_any {
             return Ok(());
         }
-        let mut failed = None;
+        let mut done = Ok(());
         let mut inputs = Vec::new();
         change_expressions(&mut open.plan.operator, &mut |expression| {
-            visit_expression_mut(expression, &mut |inner| {
-                let ExpressionKind::Subquery(subquery) = &mut inner.kind else {
-                    return true;
-                };
-                match self.subquery(subquery) {
-                    Ok((own, input)) => {
-                        *subquery = Arc::new(own);
-                        inputs.extend(input);
-                    }
-                    Err(reason) => failed = failed.take().or(Some(reason)),
-                }
-                true
-            });
+            if done.is_ok() {
+                done = self.subqueries_in(expression, &mut inputs);
+            }
         });
         open.inputs.extend(inputs);
-        match failed {
-            Some(reason) => Err(reason),
-            None => Ok(()),
-        }
+        done
+    }
+
+    /// Replaces the plans of subqueries in an expression by scans of inputs.
+    fn subqueries_in(
+        &mut self,
+        expression: &mut Expression,
+        inputs: &mut Vec<(usize, Input)>,
+    ) -> Result<(), Refused> {
+        let mut done = Ok(());
+        visit_expression_mut(expression, &mut |inner| {
+            if let ExpressionKind::Subquery(subquery) = &mut inner.kind
+                && done.is_ok()
+            {
+                match self.subquery(subquery, inputs) {
+                    Ok(own) => *subquery = Arc::new(own),
+                    Err(reason) => done = Err(reason),
+                }
+            }
+            true
+        });
+        done
     }
 
     /// A subquery over rows that each run gets.
     fn subquery(
         &mut self,
         subquery: &Subquery,
-    ) -> Result<(Subquery, Option<(usize, Input)>), Refused> {
-        if is_input(&subquery.plan) {
-            // It has been placed with another copy of the expression.
-            return Ok((subquery.clone(), None));
-        }
+        inputs: &mut Vec<(usize, Input)>,
+    ) -> Result<Subquery, Refused> {
         if !subquery.parameters.is_empty() {
             return Err(Refused("a dependent subquery".to_owned()));
         }
+        let mut kind = subquery.kind.clone();
+        if let SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } = &mut kind {
+            for side in left {
+                self.subqueries_in(side, inputs)?;
+            }
+        }
         let open = self.place(&subquery.plan)?;
-        let (scan, input) = self.sent(open, Exchange::Broadcast);
-        let own = Subquery {
-            plan: scan,
+        let (plan, input) = self.sent(open, Exchange::Broadcast);
+        inputs.push(input);
+        Ok(Subquery {
+            plan,
+            kind,
             ..subquery.clone()
-        };
-        Ok((own, Some(input)))
+        })
     }
 
     fn input_number(&mut self) -> usize {
         self.next_input += 1;
         self.next_input - 1
-    }
-}
-
-/// Whether a plan is a scan of a fragment's input.
-fn is_input(plan: &Plan) -> bool {
-    match &plan.operator {
-        Operator::TableScan { table, .. } => {
-            table.database.is_empty() && table.name.starts_with('#')
-        }
-        _ => false,
     }
 }
 

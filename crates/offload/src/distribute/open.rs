@@ -6,6 +6,7 @@ use mayfly_types::SqlType;
 
 use super::operators::over;
 use super::{Distribution, columns, scan_of};
+use crate::encoding::Refused;
 use crate::job::{Exchange, Fragment, Input, input_source};
 
 /// Fragment that is being built: operators are put on top of it.
@@ -109,17 +110,20 @@ impl Distribution<'_> {
     }
 
     /// Rows with equal values of these expressions in the same run.
-    pub(super) fn hashed(&mut self, open: Open, keys: &[Expression]) -> Open {
+    pub(super) fn hashed(&mut self, open: Open, keys: &[Expression]) -> Result<Open, Refused> {
         let width = open.plan.output.len();
         let types = open.plan.output.clone();
-        let (open, places) = with_keys(open, keys);
+        let (mut open, places) = with_keys(open, keys);
+        if open.plan.output.len() > width {
+            self.subqueries(&mut open)?;
+        }
         let mut open = self.exchanged(open, Exchange::Hash(places));
         if let Operator::TableScan { columns, .. } = &mut open.plan.operator {
             // Keys that are no columns have served their purpose.
             columns.truncate(width);
             open.plan.output = types;
         }
-        open
+        Ok(open)
     }
 
     /// Rows of several open fragments for one that runs on each partition: what runs once gives its rows to the first one.
@@ -137,7 +141,7 @@ fn with_keys(open: Open, keys: &[Expression]) -> (Open, Vec<usize>) {
     let types = open.plan.output.clone();
     let mut expressions = columns(&types);
     let places = keys.iter().map(|key| match key.kind {
-        mayfly_plan::ExpressionKind::Column(column) => column,
+        mayfly_plan::ExpressionKind::Column(column) if types[column] == key.ty => column,
         _ => {
             expressions.push(key.clone());
             expressions.len() - 1

@@ -101,3 +101,21 @@ pub(super) fn change_expressions(operator: &mut Operator, change: &mut dyn FnMut
         _ => {}
     }
 }
+
+/// Calls `visit` on each input of an operator of fragments.
+pub(super) fn for_each_input_mut(operator: &mut Operator, visit: &mut dyn FnMut(&mut Plan)) {
+    match operator {
+        Operator::Filter { input, .. }
+        | Operator::Project { input, .. }
+        | Operator::Limit { input, .. }
+        | Operator::Aggregate { input, .. }
+        | Operator::Sort { input, .. }
+        | Operator::Window { input, .. } => visit(input),
+        Operator::SetOperation { inputs, .. } => inputs.iter_mut().for_each(visit),
+        Operator::HashJoin { left, right, .. } | Operator::NestedLoopJoin { left, right, .. } => {
+            visit(left);
+            visit(right);
+        }
+        _ => {}
+    }
+}

@@ -21,12 +21,12 @@ impl Distribution<'_> {
             let streams = kind == SetOperationKind::Union && all;
             let placed = opens.into_iter().map(|open| {
                 if streams {
-                    return self.on_partitions(open);
+                    return Ok(self.on_partitions(open));
                 }
                 let keys = columns(&open.plan.output);
                 self.hashed(open, &keys)
             });
-            opens = placed.collect();
+            opens = placed.collect::<Result<Vec<Open>, Refused>>()?;
         }
         let mut sources = Vec::new();
         let mut plans = Vec::new();

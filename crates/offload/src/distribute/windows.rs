@@ -49,7 +49,7 @@ impl Distribution<'_> {
         } else {
             match common(&specifications, open.plan.output.len()) {
                 keys if keys.is_empty() || orders_partitions => self.gathered(open),
-                keys => self.hashed(open, &keys),
+                keys => self.hashed(open, &keys)?,
             }
         };
         let mut open = match sort {

@@ -50,7 +50,7 @@ encoded_enum!(Purpose {
     0 => GroupBy, 1 => Distinct, 2 => Aggregate, 3 => SetOperation, 4 => OrderBy, 5 => Join,
     6 => DerivedTable, 7 => CommonTableExpression, 8 => RecursionRound, 9 => Subquery,
     10 => SubqueryCache, 11 => Buffer, 12 => Window, 13 => UserTable, 14 => KeptResult,
-    15 => TransactionChanges,
+    15 => TransactionChanges, 16 => Exchange,
 });
 
 encoded_struct!(Signature {

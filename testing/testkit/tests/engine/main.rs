@@ -24,6 +24,7 @@ mod logs;
 mod memory;
 mod multi_valued;
 mod mutations;
+mod offload;
 mod parameters;
 mod places;
 mod point_statements;

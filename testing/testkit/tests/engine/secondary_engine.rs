@@ -27,7 +27,9 @@ fn plug(database: &Arc<Database>, part_rows: u64) -> Arc<MemoryEngine> {
 fn fixture() -> (Fixture, Arc<MemoryEngine>) {
     let fixture = Fixture::open(|options| options.batch_size = 64);
     let engine = plug(&fixture.database, 100);
-    fixture.session().must("SET GLOBAL secondary_engine_refresh = 0");
+    fixture
+        .session()
+        .must("SET GLOBAL secondary_engine_refresh = 0");
     (fixture, engine)
 }
 
@@ -83,10 +85,18 @@ fn a_load_gives_the_columns_of_a_snapshot_in_parts_by_key() {
         "SELECT NROWS, LOAD_STATUS, LOAD_PROGRESS, SIZE_BYTES, PARTS, QUERY_COUNT, LAST_QUERIED, \
          LOAD_START_TIMESTAMP <= LOAD_END_TIMESTAMP, LAST_ERROR FROM performance_schema.rpd_tables",
     );
-    assert_eq!(shown, ["300\tAVAIL_RPDGSTABSTATE\t100\t2400\t3\t0\tNULL\t1\tNULL"]);
-    let options = session.must("SELECT CREATE_OPTIONS FROM information_schema.TABLES WHERE TABLE_NAME = 't'");
-    assert_eq!(options, ["SECONDARY_ENGINE=\"cluster\" SECONDARY_LOAD=\"1\""]);
-    let counted = session.must("SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Secondary_engine_%load%'");
+    assert_eq!(
+        shown,
+        ["300\tAVAIL_RPDGSTABSTATE\t100\t2400\t3\t0\tNULL\t1\tNULL"]
+    );
+    let options =
+        session.must("SELECT CREATE_OPTIONS FROM information_schema.TABLES WHERE TABLE_NAME = 't'");
+    assert_eq!(
+        options,
+        ["SECONDARY_ENGINE=\"cluster\" SECONDARY_LOAD=\"1\""]
+    );
+    let counted =
+        session.must("SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Secondary_engine_%load%'");
     assert_eq!(
         counted,
         [
@@ -98,7 +108,11 @@ fn a_load_gives_the_columns_of_a_snapshot_in_parts_by_key() {
     );
     session.must("ALTER TABLE t SECONDARY_UNLOAD");
     assert!(engine.parts().is_empty());
-    assert!(session.must("SELECT * FROM performance_schema.rpd_tables").is_empty());
+    assert!(
+        session
+            .must("SELECT * FROM performance_schema.rpd_tables")
+            .is_empty()
+    );
     session.must("ALTER TABLE t SECONDARY_UNLOAD");
     drop(session);
     unplug(&fixture, &engine);
@@ -133,23 +147,39 @@ fn a_change_makes_a_copy_stale_until_it_is_refreshed() {
     session.must("CREATE TABLE other (a INT)");
     session.must("ALTER TABLE t SECONDARY_LOAD");
     session.must("INSERT INTO other VALUES (1)");
-    assert_eq!(session.must(STATUS), ["AVAIL_RPDGSTABSTATE"], "another table has changed");
+    assert_eq!(
+        session.must(STATUS),
+        ["AVAIL_RPDGSTABSTATE"],
+        "another table has changed"
+    );
     session.must("UPDATE t SET v = v WHERE id = 1");
-    assert_eq!(session.must(STATUS), ["AVAIL_RPDGSTABSTATE"], "nothing has changed");
+    assert_eq!(
+        session.must(STATUS),
+        ["AVAIL_RPDGSTABSTATE"],
+        "nothing has changed"
+    );
     session.must("BEGIN");
     session.must("UPDATE t SET v = 'x' WHERE id = 1");
-    assert_eq!(session.must(STATUS), ["AVAIL_RPDGSTABSTATE"], "nothing is committed");
+    assert_eq!(
+        session.must(STATUS),
+        ["AVAIL_RPDGSTABSTATE"],
+        "nothing is committed"
+    );
     session.must("ROLLBACK");
     assert_eq!(session.must(STATUS), ["AVAIL_RPDGSTABSTATE"]);
     session.must("UPDATE t SET v = 'x' WHERE id = 1");
     assert_eq!(session.must(STATUS), ["STALE_RPDGSTABSTATE"]);
     assert_eq!(engine.rows("test.t").len(), 300);
     session.must("SET GLOBAL secondary_engine_refresh = 5");
-    wait_until("the refresh", || session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]);
+    wait_until("the refresh", || {
+        session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
+    });
     assert_eq!(engine.rows("test.t"), expected(&mut session));
     session.must("DELETE FROM t WHERE id % 2 = 0");
     session.must("INSERT INTO t VALUES (1000, 'new', 1), (0, 'first', 1)");
-    wait_until("the refresh", || session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]);
+    wait_until("the refresh", || {
+        session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
+    });
     assert_eq!(engine.rows("test.t"), expected(&mut session));
     drop(session);
     unplug(&fixture, &engine);
@@ -306,17 +336,24 @@ fn rows_that_change_during_a_load_are_refreshed() {
     std::thread::scope(|scope| {
         let load = scope.spawn(|| session.must("ALTER TABLE t SECONDARY_LOAD"));
         engine.wait_for_load();
-        let state = other.must("SELECT STATE FROM information_schema.PROCESSLIST WHERE INFO LIKE 'ALTER%'");
+        let state =
+            other.must("SELECT STATE FROM information_schema.PROCESSLIST WHERE INFO LIKE 'ALTER%'");
         assert_eq!(state, ["loading into secondary engine"]);
         assert_eq!(other.must(STATUS), ["LOADING_RPDGSTABSTATE"]);
         other.must("UPDATE t SET v = 'late' WHERE id = 300");
         engine.hold(false);
         load.join().expect("the load ends");
     });
-    assert_eq!(engine.rows("test.t"), before, "the rows are those of the snapshot");
+    assert_eq!(
+        engine.rows("test.t"),
+        before,
+        "the rows are those of the snapshot"
+    );
     assert_eq!(session.must(STATUS), ["STALE_RPDGSTABSTATE"]);
     session.must("SET GLOBAL secondary_engine_refresh = 5");
-    wait_until("the refresh", || session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]);
+    wait_until("the refresh", || {
+        session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
+    });
     assert_eq!(engine.rows("test.t"), expected(&mut session));
     drop((session, other));
     unplug(&fixture, &engine);
@@ -375,9 +412,15 @@ fn a_killed_or_failed_load_leaves_the_table_as_it_was() {
     });
     engine.hold(false);
     assert!(engine.parts().is_empty());
-    assert!(session.must("SELECT * FROM performance_schema.rpd_tables").is_empty());
+    assert!(
+        session
+            .must("SELECT * FROM performance_schema.rpd_tables")
+            .is_empty()
+    );
     engine.fail_after(Some(100));
-    let error = session.execute("ALTER TABLE t SECONDARY_LOAD").expect_err("it fails");
+    let error = session
+        .execute("ALTER TABLE t SECONDARY_LOAD")
+        .expect_err("it fails");
     let text = "Secondary engine operation failed. The memory is full after 128 rows.";
     assert_eq!((error.errno(), error.message()), (3889, text));
     assert!(engine.parts().is_empty());
@@ -390,7 +433,11 @@ fn a_killed_or_failed_load_leaves_the_table_as_it_was() {
     session.must("UPDATE t SET v = 'x' WHERE id = 1");
     engine.fail_after(Some(100));
     assert_eq!(session.errno("ALTER TABLE t SECONDARY_LOAD"), 3889);
-    assert_eq!(session.must(STATUS), ["STALE_RPDGSTABSTATE"], "the old copy stays");
+    assert_eq!(
+        session.must(STATUS),
+        ["STALE_RPDGSTABSTATE"],
+        "the old copy stays"
+    );
     assert_eq!(engine.rows("test.t").len(), 300);
     let shown = session.value("SELECT LAST_ERROR FROM performance_schema.rpd_tables");
     assert_eq!(shown, text);
@@ -415,7 +462,11 @@ fn a_definition_does_not_wait_for_a_refresh() {
     session.must("ALTER TABLE t ADD COLUMN w INT");
     engine.hold(false);
     wait_until("the end of the refresh", || engine.parts().is_empty());
-    assert!(session.must("SELECT * FROM performance_schema.rpd_tables").is_empty());
+    assert!(
+        session
+            .must("SELECT * FROM performance_schema.rpd_tables")
+            .is_empty()
+    );
     drop(session);
     unplug(&fixture, &engine);
 }
@@ -457,11 +508,16 @@ fn loaded_tables_are_loaded_again_after_a_restart() {
     session.must("UPDATE t SET v = 'x' WHERE id = 1");
     drop(session);
     drop(database);
-    wait_until("the end of the process's parts", || engine.parts().is_empty());
+    wait_until("the end of the process's parts", || {
+        engine.parts().is_empty()
+    });
     let database = directory.open();
     let mut session = database.session();
     let definition = session.value("SHOW CREATE TABLE t");
-    assert!(definition.contains("`secret` int NOT SECONDARY DEFAULT NULL"), "{definition}");
+    assert!(
+        definition.contains("`secret` int NOT SECONDARY DEFAULT NULL"),
+        "{definition}"
+    );
     assert!(session.must(STATUS).is_empty(), "no engine is plugged in");
     let engine = MemoryEngine::new(100);
     engine.hold(true);
@@ -469,7 +525,9 @@ fn loaded_tables_are_loaded_again_after_a_restart() {
     plugged.expect("an engine is plugged in");
     engine.wait_for_load();
     engine.hold(false);
-    wait_until("the load", || session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]);
+    wait_until("the load", || {
+        session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
+    });
     assert_eq!(engine.rows("test.t"), expected(&mut session));
     let names = session.must("SELECT TABLE_NAME FROM performance_schema.rpd_table_id");
     assert_eq!(names, ["t"]);
@@ -481,8 +539,14 @@ fn a_load_needs_columns_partitions_and_locks_as_elsewhere() {
     let mut session = fixture.session();
     session.must("CREATE TABLE t (a INT) SECONDARY_ENGINE = CLUSTER");
     session.must("CREATE TABLE p (a INT) SECONDARY_ENGINE = CLUSTER PARTITION BY HASH (a)");
-    assert_eq!(session.errno("ALTER TABLE t SECONDARY_LOAD PARTITION (p0)"), 1505);
-    assert_eq!(session.errno("ALTER TABLE p SECONDARY_LOAD PARTITION (p0)"), 1235);
+    assert_eq!(
+        session.errno("ALTER TABLE t SECONDARY_LOAD PARTITION (p0)"),
+        1505
+    );
+    assert_eq!(
+        session.errno("ALTER TABLE p SECONDARY_LOAD PARTITION (p0)"),
+        1235
+    );
     session.must("ALTER TABLE p SECONDARY_LOAD");
     session.must("CREATE TABLE n (a INT NOT SECONDARY) SECONDARY_ENGINE = CLUSTER");
     assert_eq!(session.errno("ALTER TABLE n SECONDARY_LOAD"), 3889);
@@ -490,7 +554,10 @@ fn a_load_needs_columns_partitions_and_locks_as_elsewhere() {
     assert_eq!(session.errno("ALTER TABLE t SECONDARY_LOAD"), 1100);
     session.must("UNLOCK TABLES");
     let members = session.must("SHOW CLUSTER");
-    assert_eq!(members, ["memory\texecutor\t127.0.0.1:1\tAVAILABLE\t2\t0\t0\t1048576\t0"]);
+    assert_eq!(
+        members,
+        ["memory\texecutor\t127.0.0.1:1\tAVAILABLE\t2\t0\t0\t1048576\t0"]
+    );
     drop(session);
     unplug(&fixture, &engine);
     assert!(fixture.session().must("SHOW CLUSTER").is_empty());

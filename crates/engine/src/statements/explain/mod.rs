@@ -82,6 +82,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
         context.set_names_database(Some(&Arc::from(database.as_str())));
     }
     context.explains = true;
+    context.only_shows = statement.kind == ExplainKind::Plan;
     if let (Some(traced), ExplainKind::Plan) = (&context.trace, statement.kind) {
         traced.is_only_explained();
     }

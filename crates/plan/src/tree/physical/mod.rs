@@ -242,6 +242,11 @@ impl TemporaryTable {
         }
     }
 
+    /// Whether it stands for the rows of an exchange: no table of this process.
+    pub fn is_exchange(&self) -> bool {
+        self.purpose == Purpose::Exchange
+    }
+
     /// Another temporary table of the same operator.
     pub fn beside(&self, purpose: Purpose, cause: &str) -> Self {
         Self {
