@@ -1,6 +1,7 @@
-//! A secondary engine in this process ([`LocalCluster`]) whose loads a test watches, holds and fails.
+//! A secondary engine in this process, which keeps the parts of tables as batches in memory.
 //!
-//! What it keeps at its end is a leak: the engine has not unloaded it.
+//! A test holds it before a part, fails it, and reads what it keeps. What it keeps at its end is a leak: the engine has
+//! not unloaded it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,12 +12,9 @@ use mayfly_types::Interrupt;
 
 use crate::cluster::LocalCluster;
 use mayfly_engine::{
-    Batch, Error, Interrupt, LoadedColumn, Member, MemberState, PartToLoad, Result, Rows,
-    SecondaryEngine, TablePart, codes, value_at,
+    Batch, Error, LoadedColumn, Member, MemberState, PartToLoad, Result, Rows, SecondaryEngine,
+    TablePart, codes, value_at,
 };
-use mayfly_offload::Job;
-
-use crate::cluster::LocalCluster;
 
 /// A part of a table.
 #[derive(Debug, Clone)]
@@ -55,8 +53,7 @@ impl KeptPart {
 
 #[derive(Debug, Default)]
 struct State {
-    /// By location, with the number of the load.
-    parts: BTreeMap<String, (u64, KeptPart)>,
+    parts: BTreeMap<String, KeptPart>,
     is_held: bool,
     waiting: usize,
     /// Number of rows after which a load fails.
@@ -67,7 +64,6 @@ struct State {
 /// A secondary engine of the name CLUSTER in this process.
 #[derive(Debug)]
 pub struct MemoryEngine {
-    cluster: LocalCluster,
     part_rows: u64,
     state: Mutex<State>,
     changed: Condvar,
@@ -76,11 +72,10 @@ pub struct MemoryEngine {
 }
 
 impl MemoryEngine {
-    /// An engine that keeps parts of about so many rows.
+    /// An engine with parts of about `part_rows` rows.
     #[must_use]
     pub fn new(part_rows: u64) -> Arc<Self> {
         Arc::new(Self {
-            cluster: LocalCluster::new(2, 64 << 20, &std::env::temp_dir()),
             part_rows,
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -95,8 +90,8 @@ impl MemoryEngine {
     /// The parts that it keeps, in the order of their loads.
     #[must_use]
     pub fn parts(&self) -> Vec<KeptPart> {
-        let mut parts: Vec<_> = self.state().parts.values().cloned().collect();
-        parts.sort_by_key(|(number, _)| *number);
+        let mut parts: Vec<_> = self.state().parts.clone().into_iter().collect();
+        parts.sort_by_key(|(location, _)| location.parse::<u64>().unwrap_or(u64::MAX));
         parts.into_iter().map(|(_, part)| part).collect()
     }
 
@@ -179,14 +174,15 @@ impl SecondaryEngine for MemoryEngine {
         state.waiting -= 1;
         let fails_after = state.fails_after;
         drop(state);
-        let mut watched = Watched {
-            rows,
-            fails_after,
-            given: 0,
-            batches: Vec::new(),
-        };
-        let stored = self.cluster.load(part, &mut watched)?;
-        let Watched { given, batches, .. } = watched;
+        let (mut batches, mut given) = (Vec::new(), 0);
+        while let Some(batch) = rows.next_batch()? {
+            given += batch.row_count() as u64;
+            batches.push(batch.with_own_strings());
+            if fails_after.is_some_and(|rows| given > rows) {
+                return Err(Self::failure(given));
+            }
+        }
+        let location = part.number.to_string();
         let table = format!("{}.{}", part.database, part.table);
         let mut state = self.state();
         state.loaded.push((table.clone(), given));
@@ -196,24 +192,17 @@ impl SecondaryEngine for MemoryEngine {
             version: part.version,
             batches,
         };
-        state.parts.insert(stored.location.clone(), (part.number, kept));
+        state.parts.insert(location.clone(), kept);
         Ok(TablePart {
+            location,
+            rows: given,
             bytes: 8 * given,
-            ..stored
         })
     }
 
     fn unload(&self, part: &TablePart) -> Result<()> {
         self.state().parts.remove(&part.location);
-        self.cluster.unload(part)
-    }
-
-    fn partitions(&self) -> usize {
-        self.cluster.partitions()
-    }
-
-    fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
-        self.cluster.run(job, interrupt)
+        Ok(())
     }
 
     fn members(&self) -> Result<Vec<Member>> {
@@ -228,27 +217,5 @@ impl SecondaryEngine for MemoryEngine {
             memory_limit: 1 << 20,
             disk_used: 0,
         }])
-    }
-}
-
-/// The rows of a part on their way into the cluster.
-struct Watched<'r> {
-    rows: &'r mut dyn Rows,
-    fails_after: Option<u64>,
-    given: u64,
-    batches: Vec<Batch>,
-}
-
-impl Rows for Watched<'_> {
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let Some(batch) = self.rows.next_batch()? else {
-            return Ok(None);
-        };
-        self.given += batch.row_count() as u64;
-        if self.fails_after.is_some_and(|rows| self.given > rows) {
-            return Err(MemoryEngine::failure(self.given));
-        }
-        self.batches.push(batch.clone().with_own_strings());
-        Ok(Some(batch))
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mayfly_engine::{Database, Session};
+use mayfly_testkit::cases;
 use mayfly_testkit::fixture::{DataDirectory, Errno, Fixture, SessionExt, Watchdog};
 use mayfly_testkit::secondary::MemoryEngine;
 
@@ -221,10 +222,13 @@ fn a_refresh_reads_the_parts_that_have_changed() {
 
 /// Sessions change random rows while copies are refreshed, and another reads the secondary engine: what it reads is what a
 /// local read of the same snapshot gives, and in the end the copy has all rows.
-#[test]
-fn no_change_is_lost_while_many_sessions_write() {
+fn write_while_copies_are_refreshed(force_overflow: bool) {
     let _watchdog = Watchdog::new();
-    let (fixture, engine) = fixture();
+    let fixture = Fixture::open(|options| {
+        options.batch_size = 64;
+        options.force_overflow = force_overflow;
+    });
+    let engine = plug(&fixture.database, 100);
     let mut session = fixture.session();
     table(&mut session, 3000);
     session.must("ALTER TABLE t SECONDARY_LOAD");
@@ -279,6 +283,12 @@ fn no_change_is_lost_while_many_sessions_write() {
     assert_eq!(rows, expected(&mut session));
     drop(session);
     unplug(&fixture, &engine);
+}
+
+cases! {
+    write_while_copies_are_refreshed:
+    no_change_is_lost_while_sessions_write(false);
+    no_change_is_lost_while_sessions_write_what_overflows(true);
 }
 
 #[test]
