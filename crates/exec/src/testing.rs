@@ -478,6 +478,7 @@ pub(crate) fn call(name: &str, argument: Option<Expression>) -> AggregateCall {
         options: Vec::new(),
         distinct: false,
         order_by: Vec::new(),
+        merges: false,
         text: String::new(),
     }
 }

@@ -528,6 +528,9 @@ pub struct Grouping {
     /// Whether the input has the rows of each group contiguously: groups are given as they come, in that order, and no
     /// table is made.
     pub ordered: bool,
+    /// Whether the output has the partial states of the calls in place of their results: the columns of
+    /// [`AggregateSignature::state`](mayfly_functions::AggregateSignature::state), one call after the other.
+    pub gives_states: bool,
     /// Temporary table; `None` when there are no keys.
     pub temporary: Option<TemporaryTable>,
 }
