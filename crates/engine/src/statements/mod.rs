@@ -40,6 +40,7 @@ mod row_rules;
 mod row_sink;
 mod row_target;
 mod same_values;
+mod secondary_load;
 pub(crate) mod select;
 mod select_into;
 mod set;

@@ -16,6 +16,7 @@ use mayfly_types::{CollationId, Condition, Level, Result, SqlMode, SqlType, Type
 use super::simple::{NAME, STATEMENT, text_rows};
 use super::{accounts, select};
 use crate::binding::session_catalog::SessionCatalog;
+use crate::catalog::definition::SECONDARY_ENGINE;
 use crate::catalog::show_create::{self, NameQuotes};
 use crate::catalog::type_text::column_type;
 use crate::catalog::view::ViewDefinition;
@@ -25,6 +26,7 @@ use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
+use crate::variables::typed;
 
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, show: &Show) -> Result<Outcome> {
@@ -568,6 +570,10 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
                 if options.shows_row_format {
                     let format = definition.row_format().to_uppercase();
                     definition.to_mut().set_option("ROW_FORMAT", Some(format));
+                }
+                let skip = typed::SHOW_CREATE_TABLE_SKIP_SECONDARY_ENGINE;
+                if definition.secondary_engine().is_some() && context.settings().get(skip) {
+                    definition.to_mut().set_option(SECONDARY_ENGINE, None);
                 }
                 let text =
                     show_create::table(&definition, next, quotes, &options.session.time_zone);

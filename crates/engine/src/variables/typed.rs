@@ -249,6 +249,7 @@ typed! {
     READ_ONLY: bool = "read_only";
     REMOTE_FILE_ACCESS: bool = "remote_file_access";
     RESTRICT_FK_ON_NON_STANDARD_KEY: bool = "restrict_fk_on_non_standard_key";
+    SECONDARY_ENGINE_REFRESH: u64 = "secondary_engine_refresh";
     SECURE_FILE_PRIV: Text = "secure_file_priv";
     SELECT_INTO_BUFFER_SIZE: u64 = "select_into_buffer_size";
     SERVER_ID: u64 = "server_id";
@@ -267,6 +268,7 @@ typed! {
     SQL_LOG_OFF: bool = "sql_log_off";
     SQL_MODE: u64 = "sql_mode";
     SQL_NOTES: bool = "sql_notes";
+    SHOW_CREATE_TABLE_SKIP_SECONDARY_ENGINE: bool = "show_create_table_skip_secondary_engine";
     SHOW_CREATE_TABLE_VERBOSITY: bool = "show_create_table_verbosity";
     SQL_QUOTE_SHOW_CREATE: bool = "sql_quote_show_create";
     SQL_REQUIRE_PRIMARY_KEY: bool = "sql_require_primary_key";
