@@ -36,6 +36,10 @@ struct EncodedNode {
     consumers: u32,
     #[prost(bool, repeated, tag = "5")]
     exchanged: Vec<bool>,
+    #[prost(bool, tag = "7")]
+    broadcast: bool,
+    #[prost(uint32, tag = "8")]
+    job_partitions: u32,
     #[prost(message, optional, tag = "6")]
     schema: Option<protobuf::Schema>,
 }
@@ -67,6 +71,8 @@ impl PhysicalExtensionCodec for FragmentCodec {
             fragment: encoded.fragment as usize,
             partitions: encoded.partitions as usize,
             consumers: encoded.consumers as usize,
+            job_partitions: encoded.job_partitions as usize,
+            broadcast: encoded.broadcast,
             exchanged: encoded.exchanged,
             schema: Arc::new(Schema::try_from(schema)?),
         };
@@ -88,6 +94,8 @@ impl PhysicalExtensionCodec for FragmentCodec {
             fragment: node.fragment as u32,
             partitions: node.partitions as u32,
             consumers: node.consumers as u32,
+            job_partitions: node.job_partitions as u32,
+            broadcast: node.broadcast,
             exchanged: node.exchanged.clone(),
             schema: Some(node.schema.as_ref().try_into()?),
         };

@@ -17,8 +17,8 @@ const END: char = ']';
 pub struct Lost {
     /// The executor's address.
     pub executor: String,
-    /// The stage that it ran.
-    pub stage: usize,
+    /// The stage that it ran, if that is known.
+    pub stage: Option<usize>,
     /// What was noticed.
     pub cause: String,
 }
@@ -26,11 +26,18 @@ pub struct Lost {
 impl Display for Lost {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let Self { executor, stage, cause } = self;
-        write!(formatter, "executor {executor} was lost in stage {stage}: {cause}")
+        write!(formatter, "executor {executor} {}", Self::WORDS)?;
+        if let Some(stage) = stage {
+            write!(formatter, " in stage {stage}")?;
+        }
+        write!(formatter, ": {cause}")
     }
 }
 
 impl Lost {
+    /// What each text of such a failure contains.
+    pub const WORDS: &str = "was lost";
+
     /// The error to hand to DataFusion.
     pub fn into_error(self) -> DataFusionError {
         let json = serde_json::to_vec(&self).unwrap_or_default();
@@ -54,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_lost_executor_is_found_in_a_text_that_was_printed_twice() {
-        let lost = Lost { executor: "http://10.0.0.2:7000".into(), stage: 3, cause: "broken \"pipe\"\n".into() };
+        let lost = Lost { executor: "http://10.0.0.2:7000".into(), stage: Some(3), cause: "broken \"pipe\"\n".into() };
         let printed = format!("{:?}", format!("{:?}", DataFusionError::Shared(lost.clone().into_error().into())));
         assert_eq!(Lost::find(&printed), Some(lost));
         assert_eq!(Lost::find("some other error [mayfly-executor:7b]"), None);

@@ -17,7 +17,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties,
 };
-use futures_util::{StreamExt, TryFutureExt};
+use futures_util::{StreamExt, TryFutureExt, TryStreamExt};
 
 use crate::fragments::{Fragments, Run};
 use crate::{numbers, routing, thread};
@@ -29,10 +29,14 @@ pub struct FragmentNode {
     pub job: Arc<[u8]>,
     /// The fragment's index in the job.
     pub fragment: usize,
+    /// The number of partitions of the job.
+    pub job_partitions: usize,
     /// The number of partitions of its stage.
     pub partitions: usize,
     /// The number of partitions of the stage that reads it, or 0 for the last stage.
     pub consumers: usize,
+    /// Whether its rows go to each of them.
+    pub broadcast: bool,
     /// Which inputs are exchanges. The child after the inputs tells the partitions' numbers.
     pub exchanged: Vec<bool>,
     /// The columns that leave it.
@@ -149,13 +153,19 @@ fn start(
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
     });
     let inputs = inputs.collect::<Result<Vec<_>>>()?;
-    let run = Run { job: node.job, fragment: node.fragment, partition, partitions: node.partitions };
+    let run = Run { job: node.job, fragment: node.fragment, partition, job_partitions: node.job_partitions };
     let rows = thread::start(fragments, run, inputs, Arc::clone(&node.schema))?;
     if node.consumers == 0 {
         return Ok(rows);
     }
     let column = node.schema.index_of(routing::TARGET)?;
     let leaving = routing::routes(node.consumers)?;
+    if node.broadcast {
+        let sent = rows.map_ok(move |batch| {
+            futures_util::stream::iter(routing::to_all_routes(batch, column, Arc::clone(&leaving)))
+        });
+        return Ok(Box::pin(RecordBatchStreamAdapter::new(node.schema, sent.try_flatten())));
+    }
     let sent = rows.map(move |batch| routing::to_routes(batch?, column, &leaving));
     Ok(Box::pin(RecordBatchStreamAdapter::new(node.schema, sent)))
 }

@@ -19,14 +19,20 @@ pub struct Run {
     pub fragment: usize,
     /// The partition of this run.
     pub partition: usize,
-    /// The number of partitions of the fragment.
-    pub partitions: usize,
+    /// The number of partitions of the job.
+    pub job_partitions: usize,
 }
 
 /// Batches of rows, read by a thread that may block.
 pub trait Batches: Send {
     /// The next batch, if there is one.
     fn next(&mut self) -> Result<Option<RecordBatch>>;
+}
+
+impl<B: Batches + ?Sized> Batches for Box<B> {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        (**self).next()
+    }
 }
 
 /// What runs fragments in this process.

@@ -1,8 +1,7 @@
 //! The stages of a job, as far as DataFusion has to know them.
 //!
-//! Every exchange of a job is a hash exchange on the column `target`, also those of one consumer and those that copy each row to
-//! every consumer: the sender decides where a row goes, and sends it several times where it has to. A plan therefore has one
-//! kind of stage boundary, which both engines cut.
+//! Every exchange of a job is a hash exchange on the column `target`, also those of one consumer, and those that bring each row to
+//! every consumer: there each row is sent once for each. A plan therefore has one kind of stage boundary, which both engines cut.
 //!
 //! Invariant: a stage is read by at most one other stage, a later one, and the last stage by none.
 
@@ -18,6 +17,8 @@ use crate::scan::Scan;
 pub struct Graph {
     /// The encoded job, which travels in every plan node.
     pub job: Arc<[u8]>,
+    /// The number of partitions of its stages that are divided.
+    pub partitions: usize,
     /// The stages, each after those that it reads. The rows of the last one are the job's.
     pub stages: Vec<Stage>,
 }
@@ -31,6 +32,8 @@ pub struct Stage {
     pub schema: SchemaRef,
     /// The number of its partitions.
     pub partitions: usize,
+    /// Whether its rows go to every partition of the stage that reads it.
+    pub broadcast: bool,
 }
 
 /// An input of a [`Stage`].

@@ -7,21 +7,28 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`graph`] | what both engines need to know of a job: stages, their inputs, their number of partitions |
-//! | [`fragments`] | the interface through which a plan node runs a fragment |
-//! | [`fragment_exec`], [`codec`], [`thread`] | the plan node, its encoding, and the thread that runs it |
+//! | [`engine`] | the secondary engine: jobs, copies of tables, members |
+//! | [`convert`], [`graph`] | what the engines need to know of a job: stages, their inputs, their number of partitions |
+//! | [`fragments`], [`worker`] | the interface through which a plan node runs a fragment, and its implementation |
+//! | [`fragment_exec`], [`codec`], [`numbers`], [`thread`] | the plan node, its encoding, and the thread that runs it |
 //! | [`routing`] | the numbers that make DataFusion send a row to a partition |
-//! | [`scan`] | the scan of a table's Parquet files |
+//! | [`copies`], [`scan`] | Parquet files of tables, and their scan |
 //! | [`bridge`] | arrays between the two versions of Arrow |
 //! | [`backend`] | the two engines |
+//! | [`job_rows`], [`errors`] | the end of a job: its rows, its cancellation, lost executors |
+//! | [`members`], [`tls`], [`work`] | which executors there are, who may connect, temporary files |
 
 pub mod backend;
 pub mod bridge;
 pub mod codec;
+pub mod convert;
+pub mod copies;
+pub mod engine;
 pub mod errors;
 pub mod fragment_exec;
 pub mod fragments;
 pub mod graph;
+pub mod job_rows;
 pub mod members;
 pub mod numbers;
 pub mod routing;
@@ -29,3 +36,4 @@ pub mod scan;
 pub mod thread;
 pub mod tls;
 pub mod work;
+pub mod worker;

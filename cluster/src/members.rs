@@ -63,6 +63,12 @@ pub struct Beat {
     /// Bytes of temporary files.
     #[prost(uint64, tag = "9")]
     pub temp_used: u64,
+    /// Its name.
+    #[prost(string, tag = "10")]
+    pub name: String,
+    /// The number of batches that its fragments have read and written since it started.
+    #[prost(uint64, tag = "11")]
+    pub moved: u64,
 }
 
 /// The answer to a [`Beat`].
@@ -99,6 +105,12 @@ impl Members {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.retain(|_, (_, last)| last.elapsed() < SILENCE);
         heard.values().map(|(beat, _)| beat.clone()).collect()
+    }
+
+    /// A number that changes while any executor works.
+    pub fn moved(&self) -> u64 {
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.values().fold(0, |sum, (beat, _)| sum.wrapping_add(beat.moved))
     }
 
     /// The number of partitions of a stage that is divided: each executor gets the number that it named.

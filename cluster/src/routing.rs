@@ -69,6 +69,18 @@ pub fn to_routes(batch: RecordBatch, column: usize, routes: &[u64]) -> Result<Re
     with_column(&batch, column, Arc::new(UInt64Array::from(sent)))
 }
 
+/// The rows of `batch` once for each partition, with its route in the column `target`. The copies share all other columns.
+pub fn to_all_routes(
+    batch: RecordBatch,
+    column: usize,
+    routes: Routes,
+) -> impl Iterator<Item = Result<RecordBatch>> + Send {
+    (0..routes.len()).map(move |partition| {
+        let sent = UInt64Array::from_value(routes[partition], batch.num_rows());
+        with_column(&batch, column, Arc::new(sent))
+    })
+}
+
 /// Replaces the routes in the column `target` of `batch` by `partition`, to which all of them have to lead.
 pub fn from_routes(batch: RecordBatch, column: usize, routes: &[u64], partition: usize) -> Result<RecordBatch> {
     let sent = column_of(&batch, column)?;

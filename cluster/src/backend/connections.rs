@@ -99,7 +99,7 @@ fn named(error: DataFusionError, executor: &Url, stage: usize) -> DataFusionErro
     match error.find_root() {
         DataFusionError::External(cause) if cause.is::<tonic::Status>() || cause.is::<tonic::transport::Error>() => {
             let cause = cause.to_string();
-            Lost { executor: executor.to_string(), stage, cause }.into_error()
+            Lost { executor: executor.to_string(), stage: Some(stage), cause }.into_error()
         }
         _ => error,
     }

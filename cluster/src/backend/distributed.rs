@@ -103,6 +103,8 @@ impl Distributed {
             fragment: index,
             partitions: stage.partitions,
             consumers: consumers[index],
+            job_partitions: graph.partitions,
+            broadcast: stage.broadcast,
             exchanged: stage.inputs.iter().map(|input| matches!(input, Input::Stage(_))).collect(),
             schema: Arc::clone(&stage.schema),
         };
