@@ -40,6 +40,9 @@ pub struct Config {
     /// Whether statements are sent over the wire.
     #[serde(default)]
     pub wire: bool,
+    /// Number of partitions of a secondary engine in this process; 0 for none.
+    #[serde(default)]
+    pub partitions: usize,
     /// Statements run at the start of every session.
     #[serde(default)]
     pub statements: Vec<String>,

@@ -9,14 +9,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use mayfly_engine::{
-    Condition, Database, DatabaseOptions, Defaults, HashMode, Prepared, RootPassword, Session,
-    SqlType, StatementResult, TypeKind, codes,
+    Condition, Database, DatabaseOptions, Defaults, HashMode, Prepared, RootPassword,
+    SecondaryEngine, Session, SqlType, StatementResult, TypeKind, codes,
 };
 use regex::Regex;
 use sqllogictest::{DB, DBOutput};
 
 use crate::cell;
 use crate::client::{LOST, ServerError};
+use crate::cluster::LocalCluster;
 use crate::column::ColumnKind;
 use crate::config::Config;
 use crate::fixture;
@@ -60,6 +61,12 @@ impl Embedded {
                 .ok_or_else(|| format!("{}: option {name} = {value:?}", config.name))?;
         }
         let database = Database::open(options).map_err(|error| error.to_string())?;
+        if config.partitions > 0 {
+            let cluster = LocalCluster::new(config.partitions, 64 << 20, &tmpdir);
+            let engine: Arc<dyn SecondaryEngine> = Arc::new(cluster);
+            let set = database.set_secondary_engine(Some(engine));
+            set.map_err(|error| error.to_string())?;
+        }
         let root = database.set_up_root(RootPassword::Empty);
         root.map_err(|error| error.to_string())?;
         Ok(Self {
@@ -151,6 +158,7 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
         "allow_tmp_debug" => options.allow_tmp_debug = value.as_bool()?,
         "keep_all_plans" => options.keep_all_plans = value.as_bool()?,
         "optimizer" => options.optimizer = value.as_bool()?,
+        "offloads_all" => options.offloads_all = value.as_bool()?,
         "all_rewrites" => options.all_rewrites = value.as_bool()?,
         "hash_mode" => {
             options.hash_mode = match value.as_str()? {

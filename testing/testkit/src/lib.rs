@@ -19,6 +19,7 @@ macro_rules! cases {
 
 pub mod cell;
 pub mod client;
+pub mod cluster;
 pub mod column;
 pub mod complete;
 pub mod config;

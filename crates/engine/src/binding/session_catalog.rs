@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use mayfly_functions::StoredFunction;
-use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::catalog::{IndexContent, VariableScope};
 use mayfly_plan::{
     Catalog, ColumnStatistics, Constants, Expression, TableId, TableSource, TableStatistics, Trace,
     Usage, ValueRange, ViewSource,
@@ -62,6 +62,8 @@ pub(crate) struct SessionCatalog<'s> {
     is_own: bool,
     /// Whether the statement is explained by EXPLAIN.
     explains: bool,
+    /// Whether tables appear without their indexes.
+    hides_indexes: bool,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -85,6 +87,7 @@ impl<'s> SessionCatalog<'s> {
             describes: false,
             is_own: false,
             explains: context.explains,
+            hides_indexes: false,
         }
     }
 
@@ -102,6 +105,23 @@ impl<'s> SessionCatalog<'s> {
             describes: true,
             ..Self::new(context, &[])
         }
+    }
+
+    /// This catalog with tables that have no indexes, as their copies in a secondary engine have none.
+    pub(crate) fn without_indexes(self) -> Self {
+        Self {
+            hides_indexes: true,
+            ..self
+        }
+    }
+
+    /// A table that was looked up.
+    pub(crate) fn opened(&self, id: TableId) -> Option<Arc<dyn Table>> {
+        let tables = self.tables.borrow();
+        let mut tables = tables.iter();
+        tables
+            .find(|(known, _)| *known == id)
+            .map(|(_, table)| Arc::clone(table))
     }
 
     /// A catalog for queries of the engine itself, which may read everything.
@@ -184,7 +204,13 @@ impl<'s> SessionCatalog<'s> {
                 }
                 self.remember(table.id, || table.rows_in(context))?;
                 self.base_tables.borrow_mut().push(Arc::clone(&table));
-                table.source_in(context)
+                let mut source = table.source_in(context)?;
+                if self.hides_indexes {
+                    let source = Arc::make_mut(&mut source);
+                    source.indexes.clear();
+                    source.index_content = IndexContent::Unavailable;
+                }
+                Ok(source)
             }
             NamedTable::Computed(table) => {
                 table.note_use(context);

@@ -69,7 +69,9 @@ impl Database {
     /// The secondary engine of a name.
     pub(crate) fn secondary_engine(&self, name: &str) -> Option<Arc<dyn SecondaryEngine>> {
         let engine = self.secondary.engine.read();
-        let named = engine.as_ref().filter(|it| it.name().eq_ignore_ascii_case(name));
+        let named = engine
+            .as_ref()
+            .filter(|it| it.name().eq_ignore_ascii_case(name));
         named.cloned()
     }
 
@@ -165,7 +167,14 @@ fn refresh_due(database: &Weak<Database>, interrupt: &Interrupt) -> Duration {
         let with = (&clock, &*counters);
         // The place of the copy keeps the error, and when to try again.
         let _ = source.and_then(|source| {
-            load_into(&table.copy, &source, &engine, interrupt, with, LoadCause::Refresh)
+            load_into(
+                &table.copy,
+                &source,
+                &engine,
+                interrupt,
+                with,
+                LoadCause::Refresh,
+            )
         });
     }
     if wait > 0 {

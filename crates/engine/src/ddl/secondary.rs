@@ -86,7 +86,9 @@ pub(crate) fn check_altered(
         check_primary(new)?;
     }
     if old.secondary_engine().is_some() && options().any(|option| option.name == "ENGINE") {
-        return failed("Cannot change the primary engine of a table with a defined secondary engine.");
+        return failed(
+            "Cannot change the primary engine of a table with a defined secondary engine.",
+        );
     }
     Ok(())
 }

@@ -155,9 +155,8 @@ fn create_options(table: &BaseTable) -> String {
     });
     let secondary = definition.secondary_engine();
     let is_loaded = u8::from(table.copy.is_used());
-    let secondary = secondary.map(|engine| {
-        format!("{SECONDARY_ENGINE}=\"{engine}\" SECONDARY_LOAD=\"{is_loaded}\"")
-    });
+    let secondary = secondary
+        .map(|engine| format!("{SECONDARY_ENGINE}=\"{engine}\" SECONDARY_LOAD=\"{is_loaded}\""));
     let partitioned = definition.partitioning.as_ref();
     let partitioned = partitioned.map(|_| "partitioned".to_owned());
     written.chain(secondary).chain(partitioned).join(" ")

@@ -123,7 +123,11 @@ impl Source {
         };
         let rows = table.statistics().rows;
         progress.expected.store(rows, Ordering::Relaxed);
-        let columns: Vec<ColumnId> = self.columns.iter().map(|column| ColumnId(*column)).collect();
+        let columns: Vec<ColumnId> = self
+            .columns
+            .iter()
+            .map(|column| ColumnId(*column))
+            .collect();
         let mut scan = Scan {
             scan: table.scan(&ScanRequest::of(&columns))?,
             next: None,

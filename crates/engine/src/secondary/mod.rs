@@ -11,20 +11,15 @@
 //! the statement's snapshot has all of it.
 
 pub(crate) mod copies;
+pub(crate) mod jobs;
 pub(crate) mod loading;
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
-use mayfly_types::{Batch, Interrupt, Result, SqlType};
-
-/// Rows that are given batch by batch, in the physical types of their columns.
-pub trait Rows: Send {
-    /// The next rows; `None` at the end.
-    ///
-    /// # Errors
-    /// Any error of reading; 1317 for a killed statement.
-    fn next_batch(&mut self) -> Result<Option<Batch>>;
-}
+use mayfly_offload::Job;
+pub use mayfly_offload::Rows;
+use mayfly_types::{Interrupt, Result, SqlType};
 
 /// An engine beside this one, which keeps copies of tables.
 pub trait SecondaryEngine: Debug + Send + Sync {
@@ -49,6 +44,16 @@ pub trait SecondaryEngine: Debug + Send + Sync {
     /// # Errors
     /// 3889 where it fails.
     fn unload(&self, part: &TablePart) -> Result<()>;
+
+    /// Number of partitions of a job: runs of each fragment that does not run once.
+    fn partitions(&self) -> usize;
+
+    /// Starts a job. The rows are those of the last fragment, of all of its runs, in their envelopes
+    /// ([`mayfly_offload::exchange`]). Dropping them ends the job, and so does the end of the statement.
+    ///
+    /// # Errors
+    /// 3889 where the engine fails; errors of the job's fragments; 1317 and 3024 for a statement that has ended.
+    fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>>;
 
     /// What it runs on: the rows of SHOW CLUSTER.
     ///

@@ -27,6 +27,7 @@ mod locking_read;
 pub(crate) mod locking_subqueries;
 mod logging;
 mod maintenance;
+mod offload;
 mod parameters;
 mod plan_validity;
 mod planning;

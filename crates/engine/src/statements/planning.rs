@@ -4,18 +4,19 @@
 use std::sync::Arc;
 
 use mayfly_plan::PlanOptions;
+use mayfly_plan::physical::QueryPlan;
 use mayfly_syntax::ast::Statement;
 use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
 use super::plan_validity::ReadyPlan;
 use super::select::{self, Planned};
-use super::{change, insert, locking_read, logging, point, returning};
+use super::{change, insert, locking_read, logging, offload, point, returning};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies};
 use crate::catalog::stored_functions::FunctionUse;
 use crate::prepared::{PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn};
-use crate::session::StatementContext;
+use crate::session::{StatementContext, StatementTables};
 use crate::status::Counter;
 
 /// Runs a statement whose cached plan reads or changes one row, unless its parameters need the generic path.
@@ -131,7 +132,11 @@ pub(crate) fn plan(
     // A cached plan leaves nothing to trace.
     let slot = slot.filter(|_| context.trace.is_none());
     if let Some(cached) = slot.and_then(PlanSlot::get) {
-        if let Some(ready) = Arc::clone(&cached).ready(context)? {
+        let is_offloaded = match &cached.plan {
+            ExecutablePlan::Query(plan) => offload::is_wanted(context, plan),
+            _ => false,
+        };
+        if !is_offloaded && let Some(ready) = Arc::clone(&cached).ready(context)? {
             return Ok(ready);
         }
         if !cached.is_in(context) {
@@ -142,6 +147,12 @@ pub(crate) fn plan(
     let catalog = SessionCatalog::new(context, &parameters.values);
     let planned = executable(context, statement, &catalog, &context.plan_options());
     let plan = catalog.explained(planned)?;
+    if let (ExecutablePlan::Query(local), Statement::Query(query)) = (&plan, &**statement)
+        && offload::is_wanted(context, local)
+        && let Some(offload::Offloaded { plan, tables }) = offload::plan(context, query)?
+    {
+        return Ok(offloaded(context, statement, plan, tables));
+    }
     let values = catalog.values_read();
     let is_plain = context.functions() == FunctionUse::None;
     let point = slot.filter(|_| is_plain);
@@ -176,6 +187,37 @@ pub(crate) fn plan(
         slot.set(Arc::clone(&plan));
     }
     Ok(ReadyPlan { plan, tables })
+}
+
+/// A plan that reads the rows of a job; no slot keeps it.
+fn offloaded(
+    context: &StatementContext<'_>,
+    statement: &Arc<Statement>,
+    plan: QueryPlan,
+    tables: Arc<StatementTables>,
+) -> ReadyPlan {
+    let plan = ExecutablePlan::Query(Arc::new(plan));
+    let plan = CachedPlan {
+        columns: columns(&plan),
+        plan,
+        functions: context.functions(),
+        point: None,
+        dependencies: PlanDependencies {
+            tables: Vec::new(),
+            types: Arc::clone(&context.parameters().types),
+            values: Vec::new(),
+            catalog: context.catalog().version(),
+            temporary_tables: context.session.temporary_tables.version(),
+            options: Arc::clone(context.options()),
+            rights: Arc::clone(context.privileges().key()),
+            locks_reads: None,
+        },
+        statement: Arc::clone(statement),
+    };
+    ReadyPlan {
+        plan: Arc::new(plan),
+        tables,
+    }
 }
 
 fn executable(

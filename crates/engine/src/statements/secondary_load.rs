@@ -44,9 +44,10 @@ pub(super) fn run(
     let Some(engine_name) = definition.secondary_engine() else {
         return Err(failed("No secondary engine defined."));
     };
-    refuse(action.is_load && definition.secondary_columns().is_empty(), || {
-        failed("All columns marked as NOT SECONDARY.")
-    })?;
+    refuse(
+        action.is_load && definition.secondary_columns().is_empty(),
+        || failed("All columns marked as NOT SECONDARY."),
+    )?;
     let engine = context.database().secondary_engine(engine_name);
     if engine.is_some() {
         check_partitions(definition, &action.partitions)?;
