@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::{WriterProperties, WriterVersion};
-use mayfly_engine::{PartToLoad, Rows, TablePart};
+use mayfly_engine::{PartToLoad, TablePart};
+use mayfly_offload::Rows;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType};
 

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{Member, MemberState, PartToLoad, Rows as LoadedRows, SecondaryEngine, TablePart};
+use mayfly_engine::{Member, MemberState, PartToLoad, SecondaryEngine, TablePart};
 use mayfly_offload::{Job, Rows};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Interrupt, Result};
 use tokio::runtime::Handle;
 
 use crate::backend::Backend;
-use crate::convert;
+use crate::{convert, worker};
 use crate::copies::CopyDirectory;
 use crate::job_rows::{JobRows, Watch};
 use crate::members::Members;
@@ -27,6 +27,7 @@ pub struct Cluster {
     copies: CopyDirectory,
     runtime: Handle,
     patience: Duration,
+    partitions: usize,
 }
 
 impl Debug for Cluster {
@@ -36,34 +37,19 @@ impl Debug for Cluster {
 }
 
 impl Cluster {
-    /// An engine that runs jobs by `backend` on `members`, with copies below the directory `data`. A job in which nothing moves
-    /// for `patience` ends.
+    /// An engine that runs jobs of `partitions` partitions by `backend` on `members`, with copies below the directory `data`. A
+    /// job in which nothing moves for `patience` ends. A job has at least two partitions: one of a single one would stay in this
+    /// process.
     pub fn open(
         backend: Arc<dyn Backend>,
         members: Arc<Members>,
         data: &Path,
         runtime: Handle,
         patience: Duration,
+        partitions: usize,
     ) -> std::io::Result<Self> {
-        Ok(Self { backend, members, copies: CopyDirectory::open(data)?, runtime, patience })
-    }
-
-    /// The number of partitions of a job that starts now. A job of one partition would stay in this process.
-    pub fn partitions(&self) -> usize {
-        self.members.partitions().max(2)
-    }
-
-    /// Runs a job that was made for `partitions` partitions. The rows are in their envelopes.
-    pub fn run_job(&self, job: &Job, partitions: usize, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
-        let encoded = job.encode().map_err(|reason| failed(&format!("{reason:?}")))?;
-        let graph = convert::graph(job, encoded, partitions)?;
-        if self.members.alive().is_empty() {
-            return Err(failed("The cluster has no executor"));
-        }
-        let watch = Watch::start(Arc::clone(&self.members), self.patience);
-        let stream = self.runtime.block_on(self.backend.start(graph));
-        let stream = stream.map_err(|error| crate::worker::inward_error(&error))?;
-        Ok(Box::new(JobRows::new(stream, self.runtime.clone(), interrupt.clone(), watch)))
+        let copies = CopyDirectory::open(data)?;
+        Ok(Self { backend, members, copies, runtime, patience, partitions: partitions.max(2) })
     }
 }
 
@@ -72,12 +58,28 @@ impl SecondaryEngine for Cluster {
         NAME
     }
 
-    fn load(&self, part: &PartToLoad<'_>, rows: &mut dyn LoadedRows) -> Result<TablePart> {
+    fn load(&self, part: &PartToLoad<'_>, rows: &mut dyn Rows) -> Result<TablePart> {
         self.copies.load(part, rows)
     }
 
     fn unload(&self, part: &TablePart) -> Result<()> {
         self.copies.unload(part)
+    }
+
+    fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
+        let encoded = job.encode().map_err(|reason| failed(&reason.0))?;
+        let graph = convert::graph(job, encoded, self.partitions)?;
+        if self.members.alive().is_empty() {
+            return Err(failed("The cluster has no executor"));
+        }
+        let watch = Watch::start(Arc::clone(&self.members), self.patience);
+        let stream = self.runtime.block_on(self.backend.start(graph));
+        let stream = stream.map_err(|error| worker::inward_error(&error))?;
+        Ok(Box::new(JobRows::new(stream, self.runtime.clone(), interrupt.clone(), watch)))
     }
 
     fn members(&self) -> Result<Vec<Member>> {

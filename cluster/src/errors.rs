@@ -26,7 +26,7 @@ pub struct Lost {
 impl Display for Lost {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let Self { executor, stage, cause } = self;
-        write!(formatter, "executor {executor} {}", Self::WORDS)?;
+        write!(formatter, "executor {executor} was lost")?;
         if let Some(stage) = stage {
             write!(formatter, " in stage {stage}")?;
         }
@@ -35,9 +35,6 @@ impl Display for Lost {
 }
 
 impl Lost {
-    /// What each text of such a failure contains.
-    pub const WORDS: &str = "was lost";
-
     /// The error to hand to DataFusion.
     pub fn into_error(self) -> DataFusionError {
         let json = serde_json::to_vec(&self).unwrap_or_default();

@@ -130,8 +130,3 @@ impl Drop for JobRows {
 pub fn lost_error(lost: &Lost) -> Error {
     codes::ER_SECONDARY_ENGINE.with(&[lost])
 }
-
-/// Whether an error says that an executor was lost, so that a statement that only reads may be repeated.
-pub fn is_lost(error: &Error) -> bool {
-    error.errno() == codes::ER_SECONDARY_ENGINE.errno && error.message().contains(Lost::WORDS)
-}

@@ -16,15 +16,19 @@
 //! | [`bridge`] | arrays between the two versions of Arrow |
 //! | [`backend`] | the two engines |
 //! | [`job_rows`], [`errors`] | the end of a job: its rows, its cancellation, lost executors |
+//! | [`executor`], [`coordinator`], [`demo`] | the processes |
 //! | [`members`], [`tls`], [`work`] | which executors there are, who may connect, temporary files |
 
 pub mod backend;
 pub mod bridge;
 pub mod codec;
 pub mod convert;
+pub mod coordinator;
 pub mod copies;
+pub mod demo;
 pub mod engine;
 pub mod errors;
+pub mod executor;
 pub mod fragment_exec;
 pub mod fragments;
 pub mod graph;

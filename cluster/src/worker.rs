@@ -1,5 +1,6 @@
 //! Fragments of Mayfly: each run is one of crate `offload`, between arrays of two versions of Arrow.
 
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::array::RecordBatch;
@@ -20,18 +21,24 @@ const KEPT: usize = 4;
 #[derive(Debug)]
 pub struct JobFragments {
     worker: Worker,
+    activity: Arc<Activity>,
     decoded: Mutex<Vec<(Arc<[u8]>, Arc<Job>)>>,
 }
 
 impl JobFragments {
     /// Fragments that run with the memory and the space of `worker`.
     pub fn new(worker: Worker) -> Self {
-        Self { worker, decoded: Mutex::default() }
+        Self { worker, activity: Arc::default(), decoded: Mutex::default() }
     }
 
     /// The worker.
     pub fn worker(&self) -> &Worker {
         &self.worker
+    }
+
+    /// What its runs do now.
+    pub fn activity(&self) -> &Activity {
+        &self.activity
     }
 
     /// Decodes a job, or finds it among the last ones.
@@ -49,26 +56,63 @@ impl JobFragments {
     }
 }
 
+/// What the runs of a process do.
+#[derive(Debug, Default)]
+pub struct Activity {
+    running: AtomicU32,
+    moved: AtomicU64,
+}
+
+impl Activity {
+    /// The number of runs.
+    pub fn running(&self) -> u32 {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// The number of batches that runs have read and written since the process started.
+    pub fn moved(&self) -> u64 {
+        self.moved.load(Ordering::Relaxed)
+    }
+}
+
+/// A run, as long as it is counted.
+struct Counted(Arc<Activity>);
+
+impl Counted {
+    fn start(activity: &Arc<Activity>) -> Self {
+        activity.running.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(activity))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Fragments for JobFragments {
     fn run(&self, run: &Run, inputs: Vec<Box<dyn Batches>>, cancel: &Cancel) -> Result<Box<dyn Batches>> {
         let job = self.job(&run.job).map_err(|error| outward_error(&error))?;
         let place = Place { fragment: run.fragment, partition: run.partition, partitions: run.job_partitions };
-        let inputs = inputs.into_iter().map(|batches| Box::new(Inward { batches }) as Box<dyn Rows>).collect();
+        let inputs = inputs.into_iter().map(|batches| Box::new(Inward { batches, activity: Arc::clone(&self.activity) }) as Box<dyn Rows>).collect();
         let interrupt = Interrupt::new(Arc::clone(cancel.flag()));
         let rows = self.worker.run(&job, place, inputs, interrupt).map_err(|error| outward_error(&error))?;
         let schema = convert::sent(&job, run.fragment);
-        Ok(Box::new(Outward { rows, schema, ready: Vec::new() }))
+        let counted = Counted::start(&self.activity);
+        Ok(Box::new(Outward { rows, schema, ready: Vec::new(), counted }))
     }
 }
 
 /// Batches of DataFusion as rows of Mayfly.
-pub struct Inward<B> {
-    /// The batches.
-    pub batches: B,
+struct Inward<B> {
+    batches: B,
+    activity: Arc<Activity>,
 }
 
 impl<B: Batches> Rows for Inward<B> {
     fn next_batch(&mut self) -> mayfly_types::Result<Option<Batch>> {
+        self.activity.moved.fetch_add(1, Ordering::Relaxed);
         let batch = self.batches.next().and_then(|batch| batch.as_ref().map(bridge::inward).transpose());
         batch.map_err(|error| inward_error(&error))
     }
@@ -80,6 +124,7 @@ struct Outward {
     schema: SchemaRef,
     /// What is left of the last batch, in reverse.
     ready: Vec<RecordBatch>,
+    counted: Counted,
 }
 
 impl Batches for Outward {
@@ -88,6 +133,7 @@ impl Batches for Outward {
             if let Some(batch) = self.ready.pop() {
                 return Ok(Some(batch));
             }
+            self.counted.0.moved.fetch_add(1, Ordering::Relaxed);
             match self.rows.next_batch().map_err(|error| outward_error(&error))? {
                 Some(batch) if batch.is_empty() => {}
                 Some(batch) => {

@@ -23,6 +23,7 @@ use ballista_scheduler::scheduler_server::SchedulerServer;
 use datafusion::common::{DataFusionError, Result, exec_err, internal_err};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SessionContext;
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_plan::ExecutionPlan;
@@ -251,10 +252,13 @@ pub struct ExecutorOptions {
     pub directory: PathBuf,
     /// The memory of exchanges, in bytes.
     pub memory: u64,
+    /// What DataFusion may use.
+    pub runtime: Arc<RuntimeEnv>,
 }
 
 /// Runs an executor until the process is asked to end.
 pub async fn execute(options: ExecutorOptions, fragments: Arc<dyn Fragments>) -> Result<()> {
+    let runtime = options.runtime;
     let config = ExecutorProcessConfig {
         executor_id: options.name,
         bind_host: options.address.ip().to_string(),
@@ -270,6 +274,7 @@ pub async fn execute(options: ExecutorOptions, fragments: Arc<dyn Fragments>) ->
         grpc_max_encoding_message_size: LARGEST_MESSAGE,
         executor_heartbeat_interval_seconds: HEARTBEAT,
         memory_pool_size: Some(options.memory),
+        override_runtime_producer: Some(Arc::new(move |_| Ok(Arc::clone(&runtime)))),
         override_physical_codec: Some(codec(&fragments)),
         override_create_grpc_client_endpoint: Some(Arc::new(probed)),
         override_config_producer: Some(Arc::new(|| {

@@ -55,6 +55,12 @@ impl Connections {
         Self { tls, open: Arc::default() }
     }
 
+    /// Other connections with the same credentials, for another runtime.
+    #[must_use]
+    pub fn separate(&self) -> Self {
+        Self::new(self.tls.clone())
+    }
+
     /// The connection to the process at `url`, which is established when it is used.
     pub fn channel(&self, url: &Url) -> Result<Channel> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,6 +12,15 @@ pub mod ballista;
 pub mod connections;
 pub mod distributed;
 
+/// Which engine runs jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// [`distributed::Distributed`]
+    Distributed,
+    /// [`ballista::Ballista`]
+    Ballista,
+}
+
 /// An engine that runs jobs on the executors.
 #[async_trait]
 pub trait Backend: Debug + Send + Sync {
