@@ -67,14 +67,26 @@ impl JobTable {
         }
     }
 
-    /// The job.
-    pub(crate) fn job(&self) -> &Arc<Job> {
-        &self.job
-    }
-
-    /// Figures of the job's runs, once it has ended.
-    pub(crate) fn figures(&self) -> Vec<Figures> {
-        lock(&self.figures).clone()
+    /// What each stage of the job has done, as texts, once it has ended.
+    pub(crate) fn stages(&self) -> Vec<String> {
+        let figures = lock(&self.figures);
+        let stages = (0..self.job.fragments.len()).map(|number| {
+            let own: Vec<&Figures> = figures.iter().filter(|own| own.fragment == number).collect();
+            let sum = |of: fn(&Figures) -> u64| own.iter().map(|own| of(own)).sum::<u64>();
+            let slowest = own.iter().map(|own| own.microseconds).max().unwrap_or(0);
+            format!(
+                "Stage {number}, {} runs: {} rows in, {} rows out, {} bytes sent, {} bytes spilled, \
+                 memory {} bytes, slowest run {:.1} ms",
+                own.len(),
+                sum(|own| own.rows_in.iter().sum()),
+                sum(|own| own.rows_out),
+                sum(|own| own.bytes_out),
+                sum(|own| own.spilled_bytes),
+                own.iter().map(|own| own.memory_peak).max().unwrap_or(0),
+                slowest as f64 / 1000.0,
+            )
+        });
+        stages.collect()
     }
 }
 

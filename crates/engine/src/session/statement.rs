@@ -94,8 +94,6 @@ pub(crate) struct StatementContext<'s> {
     pub(super) error: Option<StatementError>,
     /// Whether EXPLAIN plans its statement.
     pub(crate) explains: bool,
-    /// Whether its plan is shown, and not run.
-    pub(crate) only_shows: bool,
     /// What the planner reports about the explained statement.
     pub(crate) explanation: RefCell<Option<Explanation>>,
     /// The optimizer trace, if the session has tracing on.
@@ -164,7 +162,6 @@ impl<'s> StatementContext<'s> {
             identity: StatementIdentity::default(),
             error: None,
             explains: false,
-            only_shows: false,
             variables: VariableUse::NotSet,
             sampling: TypeSampling::default(),
             explanation: RefCell::new(None),

@@ -24,6 +24,7 @@ use crate::secondary::jobs::JobTable;
 use crate::secondary::loading::LoadCause;
 use crate::session::{StatementContext, StatementTables};
 use crate::statement_options::SecondaryEngineUse;
+use crate::statements::select::{OffloadedPart, Planned};
 use crate::status::Counter;
 
 /// Table by which the rest of a plan names the rows of its job.
@@ -31,13 +32,6 @@ const JOB: TableId = TableId(u64::MAX);
 
 /// Cost of a row that is examined, as of MySQL's `row_evaluate_cost`.
 const ROW_COST: f64 = 0.1;
-
-/// A plan of which the secondary engine computes a part.
-pub(super) struct Offloaded {
-    /// What is left to this process.
-    pub(super) plan: QueryPlan,
-    pub(super) tables: Arc<StatementTables>,
-}
 
 /// Cost of a plan.
 pub(crate) fn cost(plan: &QueryPlan) -> f64 {
@@ -94,7 +88,7 @@ fn is_for_any(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
 ///
 /// # Errors
 /// 3889 with `use_secondary_engine = FORCED` for a query that is not offloaded, with the reason.
-pub(super) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Option<Offloaded>> {
+pub(super) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Option<Planned>> {
     match offloaded(context, query)? {
         Ok(offloaded) => Ok(Some(offloaded)),
         Err(refused) if context.options().use_secondary_engine == SecondaryEngineUse::Forced => {
@@ -115,7 +109,7 @@ pub(super) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Opti
 pub(super) fn offloaded(
     context: &StatementContext<'_>,
     query: &Query,
-) -> Result<Result<Offloaded, Refused>> {
+) -> Result<Result<Planned, Refused>> {
     let Some(engine) = context.database().any_secondary_engine() else {
         return without_engine(context, query).map(Err);
     };
@@ -134,7 +128,7 @@ pub(super) fn offloaded(
         Ok(distributed) => distributed,
         Err(refused) => return Ok(Err(refused)),
     };
-    if !context.only_shows {
+    if !context.explains {
         context.count(Counter::SecondaryEngineExecutionCount);
         let now = context.now();
         for table in catalog.base_tables().iter() {
@@ -144,20 +138,27 @@ pub(super) fn offloaded(
     let interrupt = context.temp_table_context().interrupt().clone();
     let diagnostics = Arc::clone(context.diagnostics());
     let copies = copies.copies;
-    let job = JobTable::new(engine, distributed.job, copies, interrupt, diagnostics);
+    let job = Arc::new(JobTable::new(
+        engine,
+        distributed.job,
+        copies,
+        interrupt,
+        diagnostics,
+    ));
     let (tables, _) = catalog.into_tables();
     let mut all = tables.tables.clone();
-    all.push((JOB, Arc::new(job)));
+    all.push((JOB, Arc::clone(&job) as _));
     let tables = Arc::new(StatementTables {
         stored: tables.stored,
         tables: all,
     });
-    Ok(Ok(Offloaded {
-        plan: match context.only_shows {
-            true => distributed.shown,
-            false => distributed.rest,
-        },
+    Ok(Ok(Planned {
+        plan: Arc::new(distributed.rest),
         tables,
+        offloaded: Some(OffloadedPart {
+            shown: Arc::new(distributed.shown),
+            job,
+        }),
     }))
 }
 

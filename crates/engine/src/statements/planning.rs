@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use mayfly_plan::PlanOptions;
-use mayfly_plan::physical::QueryPlan;
 use mayfly_syntax::ast::Statement;
 use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
@@ -16,7 +15,7 @@ use crate::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies};
 use crate::catalog::stored_functions::FunctionUse;
 use crate::prepared::{PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn};
-use crate::session::{StatementContext, StatementTables};
+use crate::session::StatementContext;
 use crate::status::Counter;
 
 /// Runs a statement whose cached plan reads or changes one row, unless its parameters need the generic path.
@@ -149,9 +148,9 @@ pub(crate) fn plan(
     let plan = catalog.explained(planned)?;
     if let (ExecutablePlan::Query(local), Statement::Query(query)) = (&plan, &**statement)
         && offload::is_wanted(context, local)
-        && let Some(offload::Offloaded { plan, tables }) = offload::plan(context, query)?
+        && let Some(planned) = offload::plan(context, query)?
     {
-        return Ok(offloaded(context, statement, plan, tables));
+        return Ok(offloaded(context, statement, planned));
     }
     let values = catalog.values_read();
     let is_plain = context.functions() == FunctionUse::None;
@@ -193,10 +192,9 @@ pub(crate) fn plan(
 fn offloaded(
     context: &StatementContext<'_>,
     statement: &Arc<Statement>,
-    plan: QueryPlan,
-    tables: Arc<StatementTables>,
+    planned: Planned,
 ) -> ReadyPlan {
-    let plan = ExecutablePlan::Query(Arc::new(plan));
+    let plan = ExecutablePlan::Query(planned.plan);
     let plan = CachedPlan {
         columns: columns(&plan),
         plan,
@@ -216,7 +214,7 @@ fn offloaded(
     };
     ReadyPlan {
         plan: Arc::new(plan),
-        tables,
+        tables: planned.tables,
     }
 }
 

@@ -114,7 +114,7 @@ fn rows_that_a_transport_loses_or_repeats_are_an_error() {
     let (mut seen, mut random) = (0, Random(7));
     for query in QUERIES {
         let expected = local(&mut session, query);
-        engine.cluster.take_jobs();
+        let _ = engine.cluster.take_jobs();
         session.must(query);
         let job = Job::decode(&engine.cluster.take_jobs()[0]).expect("a job");
         for fragment in 0..job.fragments.len() {
@@ -132,11 +132,9 @@ fn rows_that_a_transport_loses_or_repeats_are_an_error() {
                 engine.cluster.set_transport(None);
                 match found {
                     Err(error) => {
-                        assert_eq!(
-                            error.errno(),
-                            3889,
-                            "{query}, {fragment}, {damage:?}: {error}"
-                        );
+                        // A row that comes twice may be an error before the notes tell of it.
+                        let is_known = [3889, 1242].contains(&error.errno());
+                        assert!(is_known, "{query}, {fragment}, {damage:?}: {error}");
                         seen += 1;
                     }
                     Ok(rows) => {
