@@ -80,7 +80,9 @@ impl WatchedRanges {
     /// The number of commits that have changed rows of each range.
     pub fn changes(&self) -> Vec<u64> {
         let changes = self.changes.iter();
-        changes.map(|changes| changes.load(Ordering::SeqCst)).collect()
+        changes
+            .map(|changes| changes.load(Ordering::SeqCst))
+            .collect()
     }
 
     /// The range of a key.

@@ -2,8 +2,8 @@
 //! rows, which is that of the primary key.
 //!
 //! A refresh reads again only the ranges of keys in which rows have changed: the store counts the commits that change
-//! rows of each part ([`WatchedRanges`]). A part whose count is that of its load, before and after the snapshot of the
-//! refresh is taken, has the rows of the snapshot, and is kept.
+//! rows of each part ([`WatchedRanges`]), before their changes are visible. A part whose count is still that of its load
+//! once the snapshot of the refresh is taken has the rows of that snapshot, and is kept.
 //!
 //! A load reads the store directly, as a statement of its own that locks nothing: it needs no session, so the statement
 //! ALTER TABLE … SECONDARY_LOAD and the background refresh load alike.
@@ -68,9 +68,8 @@ pub(crate) fn load_into(
         return Ok(Some(Arc::clone(fresh)));
     }
     let previous = running.previous.clone();
-    let previous = previous.filter(|copy| {
-        cause == LoadCause::Refresh && copy.columns == source.columns
-    });
+    let previous =
+        previous.filter(|copy| cause == LoadCause::Refresh && copy.columns == source.columns);
     let loaded = source.load(engine, &running, previous.as_deref(), interrupt, clock);
     let loaded = match loaded {
         Ok(loaded) => loaded,
@@ -125,10 +124,11 @@ impl Source {
             statement.table(&self.definition)
         };
         // The version is known before the snapshot is taken: else a commit to another table between the two would count
-        // as a change of this one. So are the changes of each range, of which the snapshot has all, unless a commit was
-        // under way.
+        // as a change of this one.
         let _known = open()?.state();
-        let seen = previous.map(|copy| copy.ranges.changes());
+        // The snapshot has the changes that are counted before it, unless a commit is under way; and none but those that
+        // are counted after it.
+        let before = previous.map(|copy| copy.ranges.changes());
         let table = open()?;
         let state = table.state();
         let TableState::Committed { version, snapshot } = &state else {
@@ -141,9 +141,9 @@ impl Source {
         };
         let previous = previous.filter(is_watched);
         let is_exact = version.get() <= snapshot;
-        let pieces = match (previous, &seen) {
-            (Some(copy), Some(seen)) => pieces(copy, seen, engine.part_rows()),
-            _ => vec![Piece::Read(ByteRange::ALL)],
+        let pieces = match previous {
+            Some(copy) => pieces(copy, engine.part_rows()),
+            None => vec![Piece::Read(ByteRange::ALL)],
         };
         let progress = &running.progress;
         progress.check()?;
@@ -183,12 +183,12 @@ impl Source {
         self.store.watch(&version, || {
             // Changes since the snapshot are counted in the ranges before, if at all.
             let is_unchanged = version.get() <= snapshot;
-            let quiet = previous.zip(seen.as_ref()).map(|(copy, seen)| {
+            let quiet = previous.zip(before.as_ref()).map(|(copy, before)| {
                 let now = copy.ranges.changes();
                 let of_old = (0..now.len()).map(|old| {
                     // A commit that was under way when the snapshot was taken is counted, and not in the snapshot.
-                    let is_seen = is_exact || copy.changes[old] == Some(seen[old]);
-                    is_seen && now[old] == seen[old]
+                    let is_seen = is_exact || copy.changes[old] == Some(before[old]);
+                    is_seen && now[old] == before[old]
                 });
                 (copy, of_old.collect::<Vec<bool>>())
             });
@@ -280,11 +280,11 @@ impl Piece {
 
 /// The pieces of a refreshed copy, in the order of the rows: neighbours that have changed are read together, and so are
 /// small parts behind them, so that parts do not become ever smaller.
-fn pieces(copy: &LoadedCopy, seen: &[u64], part_rows: u64) -> Vec<Piece> {
-    let starts = copy.ranges.starts();
+fn pieces(copy: &LoadedCopy, part_rows: u64) -> Vec<Piece> {
+    let (starts, changes) = (copy.ranges.starts(), copy.ranges.changes());
     let mut pieces: Vec<Piece> = Vec::new();
     for (number, part) in copy.parts.iter().enumerate() {
-        let is_changed = copy.changes[number] != Some(seen[number]);
+        let is_changed = copy.changes[number] != Some(changes[number]);
         let is_small = part.stored.rows < part_rows / 4;
         let end = starts.get(number + 1).cloned();
         match pieces.last_mut() {

@@ -166,7 +166,11 @@ pub(super) fn offloaded(
 fn without_engine(context: &StatementContext<'_>, query: &Query) -> Result<Refused> {
     let parameters = context.parameters();
     let catalog = SessionCatalog::new(context, &parameters.values);
-    let plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &context.plan_options()))?;
+    let plan = catalog.explained(mayfly_plan::bind_query(
+        query,
+        &catalog,
+        &context.plan_options(),
+    ))?;
     let known = catalog.base_tables();
     let is_defined = |table: &&Arc<TableSource>| {
         let mut known = known.iter();

@@ -197,7 +197,9 @@ fn a_refresh_reads_the_parts_that_have_changed() {
         session.must("SET GLOBAL secondary_engine_refresh = 0");
         session.must(change);
         session.must("SET GLOBAL secondary_engine_refresh = 5");
-        wait_until("the refresh", || session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]);
+        wait_until("the refresh", || {
+            session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
+        });
         let loaded = engine.take_loaded();
         let loaded: Vec<u64> = loaded.into_iter().map(|(_, rows)| rows).collect();
         assert_eq!(loaded, sizes, "{change}");
@@ -243,7 +245,9 @@ fn write_while_copies_are_refreshed(force_overflow: bool) {
                 let mut state = writer + 1;
                 let mut random = |below: u64| {
                     // A linear congruential generator (Knuth's MMIX).
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
                     (state >> 33) % below
                 };
                 while Instant::now() < until {
@@ -277,7 +281,9 @@ fn write_while_copies_are_refreshed(force_overflow: bool) {
         }
     });
     assert!(agreed > 0, "no statement was offloaded");
-    wait_until("the last refresh", || session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]);
+    wait_until("the last refresh", || {
+        session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
+    });
     let mut rows = engine.rows("test.t");
     rows.sort_by_key(|row| row.split('\t').next().and_then(|id| id.parse::<i32>().ok()));
     assert_eq!(rows, expected(&mut session));
@@ -301,7 +307,11 @@ fn a_stale_copy_is_read_only_on_demand() {
     let count = "SELECT COUNT(*) FROM t WHERE v LIKE 'v%'";
     let executions = |session: &mut Session| {
         let shown = session.value("SHOW STATUS LIKE 'Secondary_engine_execution_count'");
-        shown.rsplit('\t').next().and_then(|count| count.parse::<u32>().ok()).expect("a number")
+        shown
+            .rsplit('\t')
+            .next()
+            .and_then(|count| count.parse::<u32>().ok())
+            .expect("a number")
     };
     assert_eq!(session.must(count), ["300"]);
     assert_eq!(executions(&mut session), 1);
@@ -315,10 +325,18 @@ fn a_stale_copy_is_read_only_on_demand() {
     session.must("SET use_secondary_engine = FORCED");
     assert_eq!(session.must(count), ["299"]);
     assert_eq!(executions(&mut session), 3);
-    assert_eq!(session.must(STATUS_OF_T), ["AVAIL_RPDGSTABSTATE"], "it is refreshed on demand");
+    assert_eq!(
+        session.must(STATUS_OF_T),
+        ["AVAIL_RPDGSTABSTATE"],
+        "it is refreshed on demand"
+    );
     session.must("BEGIN");
     session.must("DELETE FROM t WHERE id = 2");
-    assert_eq!(session.errno(count), 3889, "the transaction has changed the table");
+    assert_eq!(
+        session.errno(count),
+        3889,
+        "the transaction has changed the table"
+    );
     session.must("ROLLBACK");
     engine.fail_after(Some(10));
     session.must("DELETE FROM t WHERE id = 3");

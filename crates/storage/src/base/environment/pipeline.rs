@@ -174,9 +174,10 @@ impl Environment {
         drop(log);
         logged();
         applying.unapplied = offset;
-        let changed = self
-            .tree_versions
-            .begin(|| changes.trees(), |tree, ranges| changes.note(tree, ranges));
+        let changed = self.tree_versions.begin(
+            || changes.trees(),
+            |tree, ranges| changes.note(tree, ranges),
+        );
         let applied = self.apply(changes);
         TreeVersions::end(&changed, self.version());
         if applied.is_ok() {

@@ -324,11 +324,7 @@ fn vanished() -> Error {
 
 impl DurableTable {
     /// Starts a scan of the rows whose positions lie in a range, in their order.
-    pub fn scan_range(
-        &self,
-        range: ByteRange,
-        columns: &[ColumnId],
-    ) -> Result<Box<dyn TableScan>> {
+    pub fn scan_range(&self, range: ByteRange, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
         self.check_definition()?;
         let projection = Projection::of_rows(&self.0, columns);
         let (tree, types) = (self.0.definition.rows(), self.0.definition.types());
