@@ -137,15 +137,15 @@ struct State {
 /// State of a table in its secondary engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoadStatus {
-    /// It is not loaded.
+    /// A table that is not loaded.
     Absent,
-    /// It is being loaded, and has no copy yet.
+    /// A table that is being loaded, and has no copy yet.
     Loading,
-    /// Its copy has all changes.
+    /// A table whose copy has all changes.
     Fresh,
-    /// Its copy lacks changes.
+    /// A table whose copy lacks changes.
     Stale,
-    /// It was loaded, and is to be loaded again.
+    /// A table that was loaded, and is to be loaded again.
     Recovering,
 }
 
