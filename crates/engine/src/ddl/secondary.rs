@@ -70,7 +70,8 @@ pub(crate) fn check_altered(
         })
     };
     let failed = |reason: &str| Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]));
-    if let Some(option) = written(options()).filter(|option| !is_null(option)) {
+    let written = written(options());
+    if let Some(option) = written.filter(|option| !is_null(option)) {
         let name = &option.value;
         if old.is_volatile() {
             return Err(codes::ER_SECONDARY_ENGINE_OF_TEMPORARY.with(&[name]));
@@ -83,6 +84,8 @@ pub(crate) fn check_altered(
             Some(_) => return failed("Table already has a secondary engine defined."),
             None => {}
         }
+    }
+    if written.is_some() && !old.is_volatile() {
         check_primary(new)?;
     }
     if old.secondary_engine().is_some() && options().any(|option| option.name == "ENGINE") {

@@ -63,6 +63,14 @@ fn table(session: &mut Session, rows: u32) {
     ));
 }
 
+/// The rows of the table that the engine keeps, by key: parts are in the order of their loads.
+fn kept(engine: &MemoryEngine) -> Vec<String> {
+    let mut rows = engine.rows("test.t");
+    let key = |row: &String| row.split('\t').next().and_then(|id| id.parse::<i32>().ok());
+    rows.sort_by_key(key);
+    rows
+}
+
 fn expected(session: &mut Session) -> Vec<String> {
     session.must("SELECT id, v FROM t ORDER BY id")
 }
@@ -81,7 +89,7 @@ fn a_load_gives_the_columns_of_a_snapshot_in_parts_by_key() {
     assert_eq!(names.collect::<Vec<_>>(), ["id", "v"]);
     let versions: Vec<_> = parts.iter().map(|part| part.version).collect();
     assert!(versions.windows(2).all(|pair| pair[0] == pair[1]));
-    assert_eq!(engine.rows("test.t"), expected(&mut session));
+    assert_eq!(kept(&engine), expected(&mut session));
     let shown = session.must(
         "SELECT NROWS, LOAD_STATUS, LOAD_PROGRESS, SIZE_BYTES, PARTS, QUERY_COUNT, LAST_QUERIED, \
          LOAD_START_TIMESTAMP <= LOAD_END_TIMESTAMP, LAST_ERROR FROM performance_schema.rpd_tables",
@@ -175,13 +183,13 @@ fn a_change_makes_a_copy_stale_until_it_is_refreshed() {
     wait_until("the refresh", || {
         session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
     });
-    assert_eq!(engine.rows("test.t"), expected(&mut session));
+    assert_eq!(kept(&engine), expected(&mut session));
     session.must("DELETE FROM t WHERE id % 2 = 0");
     session.must("INSERT INTO t VALUES (1000, 'new', 1), (0, 'first', 1)");
     wait_until("the refresh", || {
         session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
     });
-    assert_eq!(engine.rows("test.t"), expected(&mut session));
+    assert_eq!(kept(&engine), expected(&mut session));
     drop(session);
     unplug(&fixture, &engine);
 }
@@ -203,9 +211,7 @@ fn a_refresh_reads_the_parts_that_have_changed() {
         let loaded = engine.take_loaded();
         let loaded: Vec<u64> = loaded.into_iter().map(|(_, rows)| rows).collect();
         assert_eq!(loaded, sizes, "{change}");
-        let mut rows = engine.rows("test.t");
-        rows.sort_by_key(|row| row.split('\t').next().and_then(|id| id.parse::<i32>().ok()));
-        assert_eq!(rows, expected(&mut session), "{change}");
+        assert_eq!(kept(&engine), expected(&mut session), "{change}");
     };
     // Parts are 1 to 128, 129 to 256, and from 257 on.
     refreshed("UPDATE t SET v = 'x' WHERE id = 5", &[128]);
@@ -284,9 +290,7 @@ fn write_while_copies_are_refreshed(force_overflow: bool) {
     wait_until("the last refresh", || {
         session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
     });
-    let mut rows = engine.rows("test.t");
-    rows.sort_by_key(|row| row.split('\t').next().and_then(|id| id.parse::<i32>().ok()));
-    assert_eq!(rows, expected(&mut session));
+    assert_eq!(kept(&engine), expected(&mut session));
     drop(session);
     unplug(&fixture, &engine);
 }
@@ -382,7 +386,7 @@ fn rows_that_change_during_a_load_are_refreshed() {
     wait_until("the refresh", || {
         session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
     });
-    assert_eq!(engine.rows("test.t"), expected(&mut session));
+    assert_eq!(kept(&engine), expected(&mut session));
     drop((session, other));
     unplug(&fixture, &engine);
 }
@@ -556,7 +560,7 @@ fn loaded_tables_are_loaded_again_after_a_restart() {
     wait_until("the load", || {
         session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
     });
-    assert_eq!(engine.rows("test.t"), expected(&mut session));
+    assert_eq!(kept(&engine), expected(&mut session));
     let names = session.must("SELECT TABLE_NAME FROM performance_schema.rpd_table_id");
     assert_eq!(names, ["t"]);
 }
