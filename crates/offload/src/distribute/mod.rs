@@ -440,7 +440,8 @@ impl<'p> Distribution<'p> {
 /// Whether each run of a plan gives the same rows: it chooses none by their order of arrival.
 fn gives_same_rows(plan: &Plan) -> bool {
     let own = match &plan.operator {
-        Operator::Limit { .. } | Operator::Window { .. } => false,
+        Operator::Limit { .. } => false,
+        Operator::Window { calls, .. } => calls.iter().all(windows::is_same_for_peers),
         Operator::Sort { limit, .. } => limit.is_none(),
         Operator::Aggregate { grouping, .. } => grouping.first_groups.is_none(),
         _ => true,
