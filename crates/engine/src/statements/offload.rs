@@ -168,7 +168,7 @@ fn settle_values(context: &StatementContext<'_>, plan: &mut QueryPlan) -> Result
     let execution = context.execution_context(Arc::<StatementTables>::default());
     let values = Arc::clone(&context.parameters().values);
     let run = RunContext::for_expressions(execution, &values);
-    settle(plan, &mut |expression| {
+    settle(plan, values.len(), &mut |expression| {
         let computed = mayfly_exec::evaluate(expression, &Batch::new(Vec::new(), 1), &run)?;
         Ok(array_value(&computed, 0))
     })

@@ -50,6 +50,9 @@ pub enum Fact {
     UnsafeInLogs,
     /// Time at which the statement began.
     StatementTime,
+    /// Depends on the session by its settings ([`SessionParameters`](mayfly_types::SessionParameters)) and the time at
+    /// which the statement began alone.
+    ReadsSettings,
     /// Reads a user variable.
     ReadsVariable,
     /// Assigns a user variable.

@@ -9,87 +9,104 @@ use mayfly_plan::physical::{Plan, QueryPlan, SharedSource};
 use mayfly_plan::{Expression, ExpressionKind, with_stack};
 use mayfly_types::{Result, Value};
 
+use crate::encoding::reads_settings;
+
 use super::operators::{change_expressions, for_each_input_mut};
 
 /// Computes an expression that reads no row.
 pub type Compute<'c> = dyn FnMut(&Expression) -> Result<Value> + 'c;
 
-/// Replaces expressions that depend on the session alone, such as `DATABASE()` and `@a`, by their values.
+/// Replaces expressions that depend on the session alone, such as `DATABASE()` and `@a`, by their values. `parameters` is
+/// the number of the statement's `?`; parameters behind them are columns of outer queries.
 ///
 /// # Errors
 /// Those of `compute`.
-pub fn settle(plan: &mut QueryPlan, compute: &mut Compute<'_>) -> Result<()> {
-    settle_plan(&mut plan.root, compute)?;
+pub fn settle(plan: &mut QueryPlan, parameters: usize, compute: &mut Compute<'_>) -> Result<()> {
+    let mut settler = Settler {
+        parameters,
+        compute,
+    };
+    settler.plan(&mut plan.root)?;
     for shared in &mut plan.shared {
         if let SharedSource::Plan(plan) = &mut shared.source {
-            settle_plan(plan, compute)?;
+            settler.plan(plan)?;
         }
     }
     Ok(())
 }
 
-fn settle_plan(plan: &mut Plan, compute: &mut Compute<'_>) -> Result<()> {
-    let mut done = Ok(());
-    change_expressions(&mut plan.operator, &mut |expression| {
-        if done.is_ok() {
-            done = settle_expression(expression, compute);
-        }
-    });
-    with_stack(|| {
-        for_each_input_mut(&mut plan.operator, &mut |input| {
+struct Settler<'s, 'c> {
+    parameters: usize,
+    compute: &'s mut Compute<'c>,
+}
+
+impl Settler<'_, '_> {
+    fn plan(&mut self, plan: &mut Plan) -> Result<()> {
+        let mut done = Ok(());
+        change_expressions(&mut plan.operator, &mut |expression| {
             if done.is_ok() {
-                done = settle_plan(input, compute);
+                done = self.expression(expression);
             }
         });
-    });
-    done
-}
-
-fn settle_expression(expression: &mut Expression, compute: &mut Compute<'_>) -> Result<()> {
-    let mut done = Ok(());
-    visit_expression_mut(expression, &mut |inner| {
-        if done.is_err() {
-            return false;
-        }
-        if let ExpressionKind::Subquery(subquery) = &mut inner.kind {
-            let mut own = (**subquery).clone();
-            done = settle_plan(&mut own.plan, compute);
-            *subquery = Arc::new(own);
-            return false;
-        }
-        if !is_of_session(inner) {
-            return true;
-        }
-        match compute(inner) {
-            Ok(value) => inner.kind = ExpressionKind::Literal(value),
-            Err(error) => done = Err(error),
-        }
-        false
-    });
-    done
-}
-
-/// Whether an expression depends on the session, and on nothing else that could change while the statement runs.
-fn is_of_session(expression: &Expression) -> bool {
-    let (mut reads_session, mut is_constant) = (false, true);
-    visit_expression(expression, &mut |inner| {
-        match &inner.kind {
-            ExpressionKind::Column(_)
-            | ExpressionKind::Local(_)
-            | ExpressionKind::Let { .. }
-            | ExpressionKind::Subquery(_)
-            | ExpressionKind::LogicalSubquery(_) => is_constant = false,
-            ExpressionKind::Call { function, .. } => match function.volatility() {
-                Volatility::Immutable => {}
-                Volatility::Stable => {
-                    reads_session |= !function.has(Fact::StatementTime);
+        with_stack(|| {
+            for_each_input_mut(&mut plan.operator, &mut |input| {
+                if done.is_ok() {
+                    done = self.plan(input);
                 }
-                Volatility::Volatile if function.has(Fact::ReadsVariable) => reads_session = true,
-                Volatility::Volatile => is_constant = false,
-            },
-            _ => {}
-        }
-        is_constant
-    });
-    reads_session && is_constant
+            });
+        });
+        done
+    }
+
+    fn expression(&mut self, expression: &mut Expression) -> Result<()> {
+        let mut done = Ok(());
+        visit_expression_mut(expression, &mut |inner| {
+            if done.is_err() {
+                return false;
+            }
+            if let ExpressionKind::Subquery(subquery) = &mut inner.kind {
+                let mut own = (**subquery).clone();
+                done = self.plan(&mut own.plan);
+                *subquery = Arc::new(own);
+                return false;
+            }
+            if !self.is_of_session(inner) {
+                return true;
+            }
+            match (self.compute)(inner) {
+                Ok(value) => inner.kind = ExpressionKind::Literal(value),
+                Err(error) => done = Err(error),
+            }
+            false
+        });
+        done
+    }
+
+    /// Whether an expression depends on the session, and on nothing else that could change while the statement runs.
+    fn is_of_session(&self, expression: &Expression) -> bool {
+        let (mut reads_session, mut is_constant) = (false, true);
+        visit_expression(expression, &mut |inner| {
+            match &inner.kind {
+                ExpressionKind::Parameter(number) => is_constant &= *number < self.parameters,
+                ExpressionKind::Column(_)
+                | ExpressionKind::Local(_)
+                | ExpressionKind::Let { .. }
+                | ExpressionKind::Subquery(_)
+                | ExpressionKind::LogicalSubquery(_) => is_constant = false,
+                ExpressionKind::Call { function, .. } => match function.volatility() {
+                    Volatility::Immutable => {}
+                    Volatility::Stable => {
+                        reads_session |= !reads_settings(function);
+                    }
+                    Volatility::Volatile if function.has(Fact::ReadsVariable) => {
+                        reads_session = true;
+                    }
+                    Volatility::Volatile => is_constant = false,
+                },
+                _ => {}
+            }
+            is_constant
+        });
+        reads_session && is_constant
+    }
 }

@@ -24,6 +24,7 @@ const QUERIES: &[&str] = &[
     "SELECT id, ROW_NUMBER() OVER (PARTITION BY n ORDER BY id) FROM t",
     "SELECT id FROM t ORDER BY id DESC LIMIT 5",
     "SELECT c, n, COUNT(*) FROM t GROUP BY c, n WITH ROLLUP",
+    "SELECT MAX(FROM_UNIXTIME(n)), COUNT(*) FROM t WHERE n < UNIX_TIMESTAMP()",
     "SELECT COUNT(*), DATABASE(), @@sql_mode FROM t WHERE n < @most OR c = CONCAT(DATABASE(), @most)",
 ];
 
