@@ -452,7 +452,7 @@ fn filtered(
         };
         select_of(&mut query, condition);
     }
-    let planned = select::plan(context, &query)?;
+    let planned = select::plan_here(context, &query)?;
     // What SHOW reads is not counted as the user's work.
     let mut reading = select::Reading::start(context, &planned)?;
     let mut batches = Vec::new();
