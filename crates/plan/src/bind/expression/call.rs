@@ -55,11 +55,13 @@ impl Binder<'_> {
             FunctionArguments::None => empty,
         };
         let name = match call.name.0.as_slice() {
-            [name] => name.value.as_str(),
+            [name] if !call.only_stored => name.value.as_str(),
+            [name] => return self.bind_stored_function(None, &name.value, arguments, true),
             [database, name] if call.over.is_none() => {
-                return self.bind_stored_function(Some(&database.value), &name.value, arguments);
+                let (database, name) = (Some(database.value.as_str()), &name.value);
+                return self.bind_stored_function(database, name, arguments, call.only_stored);
             }
-            _ => return Err(self.unknown_function(&call.name.to_string(), true)),
+            _ => return Err(self.unknown_function(&call.name.to_string(), true, false)),
         };
         if let Some(over) = &call.over {
             return self.bind_window_call(name, call, over);
@@ -77,7 +79,7 @@ impl Binder<'_> {
             return Ok(bound);
         }
         let Some(function) = scalar::by_name(name) else {
-            return self.bind_stored_function(None, name, arguments);
+            return self.bind_stored_function(None, name, arguments, false);
         };
         let mut bound = arguments
             .iter()
@@ -116,17 +118,21 @@ impl Binder<'_> {
         });
     }
 
-    /// Binds a call of a stored function. Its arguments are converted when it is called.
+    /// Binds a call of a stored function, which may have a name of the grammar's (`is_native`). Its arguments are
+    /// converted when it is called.
     fn bind_stored_function(
         &mut self,
         database: Option<&str>,
         name: &str,
         arguments: &[FunctionArg],
+        is_native: bool,
     ) -> Result<Expression> {
         let Some(function) = self.catalog.function(database, name)? else {
             return Err(match database {
-                Some(database) => self.unknown_function(&format!("{database}.{name}"), true),
-                None => self.unknown_function(name, false),
+                Some(database) => {
+                    self.unknown_function(&format!("{database}.{name}"), true, is_native)
+                }
+                None => self.unknown_function(name, false, is_native),
             });
         };
         let (expected, given) = (function.parameters.len(), arguments.len());
@@ -323,15 +329,21 @@ impl Binder<'_> {
             .unwrap_or_default())
     }
 
-    /// Error 1305, with the database that a stored function would be in.
-    fn unknown_function(&self, name: &str, qualified: bool) -> mayfly_types::Error {
-        if qualified {
-            return codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name]);
-        }
+    /// Error 1305, with the database that a stored function would be in; 1630 for the name of a built-in function that
+    /// the grammar knows by its parenthesis.
+    fn unknown_function(
+        &self,
+        name: &str,
+        qualified: bool,
+        is_native: bool,
+    ) -> mayfly_types::Error {
+        let unknown = |name: &str| match is_native {
+            true => codes::ER_FUNC_INEXISTENT_NAME_COLLISION.with(&[&name]),
+            false => codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name]),
+        };
         match self.catalog.current_database() {
-            Some(database) => {
-                codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &format!("{database}.{name}")])
-            }
+            _ if qualified => unknown(name),
+            Some(database) => unknown(&format!("{database}.{name}")),
             None => codes::ER_NO_DB_ERROR.error(),
         }
     }
