@@ -260,6 +260,17 @@ fn is_nullif(choice: &Expression) -> bool {
         && (is_same_value(left, otherwise) || is_same_value(right, otherwise))
 }
 
+/// Whether a CASE with these branches is a COALESCE(): each result is taken where it is not NULL.
+pub(super) fn is_coalesce(branches: &[(Expression, Expression)]) -> bool {
+    let is_not_null = |(condition, result): &(Expression, Expression)| match &condition.kind {
+        ExpressionKind::Not(inner) => {
+            matches!(&inner.kind, ExpressionKind::IsNull(value) if is_same_value(value, result))
+        }
+        _ => false,
+    };
+    branches.iter().all(is_not_null)
+}
+
 /// Whether two expressions read one column, local value or parameter, or are equal constants, conversions apart.
 fn is_same_value(a: &Expression, b: &Expression) -> bool {
     match (&unconverted(a).kind, &unconverted(b).kind) {

@@ -416,10 +416,11 @@ impl Binder<'_> {
         let arguments = arguments
             .map(
                 |(value, wanted)| match wanted.is_numeric() && value.ty.is_string() {
-                    true => convert(numbers::choice_as_number(value), wanted),
-                    false => convert(value, wanted),
+                    true => (numbers::choice_as_number(value), wanted),
+                    false => (value, wanted),
                 },
             )
+            .map(|(value, wanted)| convert(numbers::integer_of_choice(value, wanted), wanted))
             .collect();
         Ok(Expression::call(function, arguments, signature))
     }
