@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use data_encoding::HEXUPPER;
 use itertools::Itertools;
+use mayfly_plan::physical::{ClientType, OutputColumn};
 use mayfly_plan::{DefaultSource, TableSource};
 use mayfly_syntax::ast::{KeyKind, SetExpr};
 use mayfly_types::convert::implicit_default;
@@ -105,7 +106,21 @@ fn view_rows(context: &RelationContext, view: &ViewDefinition) -> Vec<Row> {
     let columns = planned.iter().zip(&view.source.columns);
     let is_union = matches!(*view.source.query.body, SetExpr::SetOperation { .. });
     let columns = columns.zip(1_u64..).map(|((column, name), position)| {
-        let ty = selected_type(column, is_union);
+        // The dictionary has the number that IFNULL() of BITs computes.
+        let ty = match column.client_type {
+            ClientType::Kept(TypeKind::Bit) => {
+                let client_type = ClientType::Choice(TypeKind::Bit);
+                let column = column.clone();
+                selected_type(
+                    &OutputColumn {
+                        client_type,
+                        ..column
+                    },
+                    is_union,
+                )
+            }
+            _ => selected_type(column, is_union),
+        };
         let base = column.origin.as_ref().and_then(|origin| {
             let table = context.catalog().table(&origin.database, &origin.table)?;
             let position = table.definition.column_position(&origin.column)?;

@@ -90,7 +90,10 @@ pub(crate) fn client_type_of_aggregate(
             member_kind(argument).map_or(ClientType::Plain, ClientType::Member)
         }
         (Kind::AnyValue, Some(argument))
-            if matches!(argument.ty.kind, TypeKind::Enum | TypeKind::Set) =>
+            if matches!(
+                argument.ty.kind,
+                TypeKind::Enum | TypeKind::Set | TypeKind::Bit
+            ) =>
         {
             ClientType::Choice(argument.ty.kind)
         }
@@ -237,7 +240,7 @@ fn is_bits(value: &Expression, of_column: &dyn Fn(ColumnId) -> ClientType) -> bo
                 .is_some_and(|results| results.iter().all(|result| is_bits(result, of_column)));
         }
     };
-    reported == ClientType::Choice(TypeKind::Bit)
+    reported.chooses_bits()
 }
 
 /// Whether a choice is a NULLIF(): NULL where a value equals another, else the value.
