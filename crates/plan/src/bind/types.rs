@@ -10,7 +10,7 @@ use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, Value};
 
-use super::collation::{aggregate_collations, coercibility, has_collation};
+use super::collation::{aggregate_collations, coercibility, has_collation, named_value};
 use super::variables::{is_read_as, read_as};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, SubqueryKind, has_subquery, with_stack};
@@ -128,8 +128,9 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
         } if function.has(Fact::Choice) => arguments.iter().collect(),
         ExpressionKind::Let { values, body } => {
             let results = choices(body)?.into_iter().map(|result| {
+                let read = named_value(result).unwrap_or(result);
                 let known = values.iter().find(|(number, _)| {
-                    matches!(&result.kind, ExpressionKind::Local(local) if local == number)
+                    matches!(&read.kind, ExpressionKind::Local(local) if local == number)
                 });
                 known.map_or(result, |(_, value)| value)
             });
