@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mayfly_functions::aggregate::Kind;
 use mayfly_functions::scalar::Fact;
-use mayfly_functions::{FunctionRef, ScalarFunction, aggregate, scalar};
+use mayfly_functions::{Argument, FunctionRef, ScalarFunction, Signature, aggregate, scalar};
 use mayfly_syntax::ast::{self, Expr, Function, FunctionArg, FunctionArguments, IntervalUnit};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
@@ -91,13 +91,6 @@ impl Binder<'_> {
         {
             self.read_constants(path);
             has_path = is_constant(path);
-        }
-        if function.has(Fact::TypedByFormat)
-            && let Some(format) = bound.get_mut(1)
-            && format.as_literal().is_none()
-            && let Some(value) = known_value(format, &[], self.options.session.sql_mode)
-        {
-            format.kind = ExpressionKind::Literal(value);
         }
         // Collations that cannot be combined come before it.
         let call = self.call_function(name, function, bound)?;
@@ -391,13 +384,9 @@ impl Binder<'_> {
                 typed.for_each(|argument| argument.change(|argument| cast(argument, &ty)));
             }
         }
-        let mut signature = {
-            let known: Vec<_> = arguments.iter().map(argument).collect();
-            function.signature(&known, &self.options.session)?
-        };
+        let mut signature = self.signature(function, &arguments)?;
         if self.type_parameters_as(&mut arguments, &signature.arguments) {
-            let known: Vec<_> = arguments.iter().map(argument).collect();
-            signature = function.signature(&known, &self.options.session)?;
+            signature = self.signature(function, &arguments)?;
         }
         if let Some(value) = signature.known {
             return Ok(Expression::literal(value, signature.result));
@@ -423,6 +412,28 @@ impl Binder<'_> {
             .map(|(value, wanted)| convert(numbers::integer_of_choice(value, wanted), wanted))
             .collect();
         Ok(Expression::call(function, arguments, signature))
+    }
+
+    /// The signature of a call, given the values of constant arguments on which its types depend.
+    fn signature(
+        &self,
+        function: &'static ScalarFunction,
+        arguments: &[Expression],
+    ) -> Result<Signature> {
+        let mut known: Vec<Argument<'_>> = arguments.iter().map(argument).collect();
+        let constants = function.typed_by().iter().filter_map(|position| {
+            let given = arguments.get(*position)?;
+            let is_known = given.as_literal().is_some();
+            let value = known_value(given, &[], self.options.session.sql_mode);
+            value.filter(|_| !is_known).map(|value| (*position, value))
+        });
+        let constants: Vec<(usize, Value)> = constants.collect();
+        for (position, value) in &constants {
+            if let Some(known) = known.get_mut(*position) {
+                known.constant = Some(value);
+            }
+        }
+        function.signature(&known, &self.options.session)
     }
 
     /// In strict mode MySQL treats a computed string as nullable: it may exceed `max_allowed_packet`, or be invalid in
