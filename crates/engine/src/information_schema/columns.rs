@@ -9,6 +9,7 @@ use mayfly_plan::physical::{ClientType, OutputColumn};
 use mayfly_plan::{DefaultSource, TableSource};
 use mayfly_syntax::ast::{KeyKind, SetExpr};
 use mayfly_types::convert::implicit_default;
+use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
@@ -96,10 +97,11 @@ fn system_view_rows(context: &RelationContext, name: &str) -> Vec<Row> {
     known.get(name).cloned().unwrap_or_default()
 }
 
-/// The columns of a view, with their current types, and the defaults of the tables' columns that they show; none when
-/// the view is invalid.
+/// The columns of a view, with their current types, and the defaults of the tables' columns that they show; none, with
+/// warning 1356, when the view is invalid.
 fn view_rows(context: &RelationContext, view: &ViewDefinition) -> Vec<Row> {
     let Some(planned) = view_columns(context, view) else {
+        context.warn(codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]));
         return Vec::new();
     };
     let zone = &context.options().session.time_zone;
