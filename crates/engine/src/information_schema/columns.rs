@@ -224,14 +224,7 @@ impl<'a> Column<'a> {
 
     fn row(self) -> Row {
         let ty = self.ty;
-        let (characters, octets) = lengths(ty);
-        let (precision, scale) = numeric(ty);
-        let has_fraction = matches!(
-            ty.kind,
-            TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp
-        );
-        let collation = type_text::has_character_set(ty).then(|| character_sets::row(ty.collation));
-        row![
+        let mut row = row![
             "def",
             self.table.0,
             self.table.1,
@@ -239,14 +232,9 @@ impl<'a> Column<'a> {
             self.position,
             self.default,
             yes_no(self.nullable),
-            type_text::data_type(ty),
-            characters,
-            octets,
-            precision,
-            scale,
-            has_fraction.then_some(u64::from(ty.decimals)),
-            collation.map(|row| row.charset.name()),
-            collation.map(|row| row.name),
+        ];
+        row.extend(type_values(ty));
+        row.extend(row![
             type_text::column_type(ty),
             self.key,
             self.extra,
@@ -254,8 +242,30 @@ impl<'a> Column<'a> {
             self.comment,
             escaped_quotes(self.generation),
             ty.srid.map_or(Value::Null, |srid| Value::UInt(srid.into())),
-        ]
+        ]);
+        row
     }
+}
+
+/// The values of the columns from DATA_TYPE to COLLATION_NAME.
+pub(super) fn type_values(ty: &SqlType) -> Row {
+    let (characters, octets) = lengths(ty);
+    let (precision, scale) = numeric(ty);
+    let has_fraction = matches!(
+        ty.kind,
+        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp
+    );
+    let collation = type_text::has_character_set(ty).then(|| character_sets::row(ty.collation));
+    row![
+        type_text::data_type(ty),
+        characters,
+        octets,
+        precision,
+        scale,
+        has_fraction.then_some(u64::from(ty.decimals)),
+        collation.map(|row| row.charset.name()),
+        collation.map(|row| row.name),
+    ]
 }
 
 fn lengths(ty: &SqlType) -> (Value, Value) {
