@@ -76,6 +76,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) sets_variables: bool,
     /// Whether such an expression names a user variable.
     pub(crate) variables_in_conditions: bool,
+    /// Whether RETURNING may end the statement.
+    pub(crate) may_return: bool,
 }
 
 /// Token behind the last one.
@@ -98,6 +100,7 @@ impl<'a> Parser<'a> {
             conditions: 0,
             sets_variables: false,
             variables_in_conditions: false,
+            may_return: false,
         }
     }
 
