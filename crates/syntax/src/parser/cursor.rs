@@ -78,6 +78,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) variables_in_conditions: bool,
     /// Whether RETURNING may end the statement.
     pub(crate) may_return: bool,
+    /// Whether the statement is in a stored program, whose local variables have plain names.
+    pub(crate) in_program: bool,
 }
 
 /// Token behind the last one.
@@ -101,6 +103,7 @@ impl<'a> Parser<'a> {
             sets_variables: false,
             variables_in_conditions: false,
             may_return: false,
+            in_program: false,
         }
     }
 
