@@ -22,13 +22,14 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly-plan", 2),
     ("mayfly-exec", 3),
     ("mayfly-advisor", 3),
-    ("mayfly-engine", 4),
-    ("mayfly-files", 5),
-    ("mayfly-wire", 5),
-    ("mayfly", 6),
-    ("mayfly-cli", 6),
-    ("mayfly-bench", 6),
-    ("mayfly-python", 7),
+    ("mayfly-offload", 4),
+    ("mayfly-engine", 5),
+    ("mayfly-files", 6),
+    ("mayfly-wire", 6),
+    ("mayfly", 7),
+    ("mayfly-cli", 7),
+    ("mayfly-bench", 7),
+    ("mayfly-python", 8),
 ];
 
 /// Crates that only tests may use.

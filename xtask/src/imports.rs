@@ -30,7 +30,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
         "statement_options result",
         "instrumentation logs storage_errors",
         "budgets client defaults kept_results legacy_engines persisted temp_space",
-        "accounts",
+        "accounts secondary",
         "connections",
         "locks",
         "catalog storing",

@@ -108,7 +108,7 @@ impl AsOf {
     }
 
     /// Whether a reader that sees this state of the table sees all that the result was computed from.
-    fn is_seen_by(&self, reader: &TableState) -> bool {
+    pub(crate) fn is_seen_by(&self, reader: &TableState) -> bool {
         match (self, reader) {
             (
                 Self::Version { version, as_of, .. },

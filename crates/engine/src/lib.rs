@@ -39,6 +39,7 @@ mod options;
 mod persisted;
 mod prepared;
 mod result;
+mod secondary;
 mod server_facts;
 mod session;
 mod spool;
@@ -88,6 +89,9 @@ pub use self::options::{
     SystemClock, SystemLogFiles, SystemRandomness,
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
+pub use self::secondary::{
+    LoadedColumn, Member, MemberState, PartToLoad, Rows, SecondaryEngine, TablePart,
+};
 pub use self::session::{
     Command, InitConnectFailed, KeptMemory, LocalFiles, Session, SessionState, StateChanges,
 };

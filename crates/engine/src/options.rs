@@ -163,6 +163,9 @@ pub struct DatabaseOptions {
     pub optimizer: bool,
     /// Makes cost-based optimizer rules apply every possible rewrite: a test mode.
     pub all_rewrites: bool,
+    /// Offloads every statement that the secondary engine takes, whatever it costs, and loads the tables that it reads: a
+    /// test mode.
+    pub offloads_all: bool,
     /// EXECUTE IMMEDIATE runs all statements of its text inside itself, and gives the rows of each: a test mode, for
     /// clients of statements with several results.
     pub executes_texts: bool,
@@ -206,6 +209,7 @@ impl DatabaseOptions {
             hash_mode: HashMode::Normal,
             optimizer: true,
             all_rewrites: false,
+            offloads_all: false,
             executes_texts: false,
             file_access: FileAccess::Anywhere,
             local_infile: true,

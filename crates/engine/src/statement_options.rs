@@ -32,6 +32,17 @@ pub(crate) enum CompletionType {
     Release,
 }
 
+/// Use of the secondary engine (`use_secondary_engine`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SecondaryEngineUse {
+    /// No statement is offloaded.
+    Off,
+    /// Those that cost more than `secondary_engine_cost_threshold` are, where they can be.
+    On,
+    /// All that read tables are, or fail.
+    Forced,
+}
+
 /// Settings that statements depend on.
 #[derive(Debug, Clone)]
 pub(crate) struct StatementOptions {
@@ -86,6 +97,8 @@ pub(crate) struct StatementOptions {
     pub(crate) connection_memory_limit: u64,
     /// `max_join_size`, unless `sql_big_selects` is on.
     pub(crate) examined_rows_max: Option<u64>,
+    pub(crate) use_secondary_engine: SecondaryEngineUse,
+    pub(crate) secondary_engine_cost_threshold: f64,
     pub(crate) quote_show_create: bool,
     /// `show_create_table_verbosity`
     pub(crate) shows_row_format: bool,
@@ -215,6 +228,12 @@ impl StatementOptions {
             foreign_key_checks: settings.get(typed::FOREIGN_KEY_CHECKS),
             timestamp: settings.get(typed::TIMESTAMP),
             connection_memory_limit: settings.get(typed::CONNECTION_MEMORY_LIMIT),
+            use_secondary_engine: match settings.get(typed::USE_SECONDARY_ENGINE) {
+                0 => SecondaryEngineUse::Off,
+                1 => SecondaryEngineUse::On,
+                _ => SecondaryEngineUse::Forced,
+            },
+            secondary_engine_cost_threshold: settings.get(typed::SECONDARY_ENGINE_COST_THRESHOLD),
             examined_rows_max: (!settings.get(typed::SQL_BIG_SELECTS))
                 .then(|| settings.get(typed::MAX_JOIN_SIZE)),
             max_tmp_statement_memory_usage: settings.get(typed::MAX_TMP_STATEMENT_MEMORY_USAGE),

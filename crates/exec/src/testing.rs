@@ -12,7 +12,7 @@ use mayfly_functions::{
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_plan::physical::{
     AggregateCall, ClientType, Grouping, Operator, OutputColumn, Plan, Purpose, QueryPlan,
-    SharedResult, SortKey, TemporaryTable,
+    SetOperationKind, SharedResult, SortKey, TemporaryTable,
 };
 use mayfly_plan::{ColumnSource, Comparison, Expression, ExpressionKind, TableId, TableSource};
 use mayfly_storage::{
@@ -414,6 +414,17 @@ pub(crate) fn limit(input: Plan, offset: u64, count: u64) -> Plan {
     })
 }
 
+pub(crate) fn union_all(inputs: Vec<Plan>) -> Plan {
+    let output = inputs[0].output.clone();
+    let operator = Operator::SetOperation {
+        kind: SetOperationKind::Union,
+        all: true,
+        inputs,
+        temporary: None,
+    };
+    plan(operator, &output)
+}
+
 pub(crate) fn group(input: Plan, keys: Vec<Expression>, aggregates: Vec<AggregateCall>) -> Plan {
     group_by(
         input,
@@ -428,7 +439,10 @@ pub(crate) fn group(input: Plan, keys: Vec<Expression>, aggregates: Vec<Aggregat
 
 pub(crate) fn group_by(input: Plan, grouping: Grouping) -> Plan {
     let calls = grouping.aggregates.iter();
-    let results = calls.map(|call| call.signature.result.clone());
+    let results = calls.flat_map(|call| match grouping.gives_states {
+        true => call.signature.state.clone(),
+        false => vec![call.signature.result.clone()],
+    });
     let keys = grouping.keys.iter().map(|key| key.ty.clone());
     let level = grouping.rollup.then(SqlType::bigint);
     let output: Vec<SqlType> = keys.chain(results).chain(level).collect();
@@ -478,6 +492,7 @@ pub(crate) fn call(name: &str, argument: Option<Expression>) -> AggregateCall {
         options: Vec::new(),
         distinct: false,
         order_by: Vec::new(),
+        merges: false,
         text: String::new(),
     }
 }

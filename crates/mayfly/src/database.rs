@@ -36,6 +36,17 @@ impl Database {
         Connection::new(&self.0)
     }
 
+    /// Sets the secondary engine, which keeps copies of tables and runs queries over them.
+    ///
+    /// # Errors
+    /// Any error of reading the data directory.
+    pub fn set_secondary_engine(
+        &self,
+        engine: Option<Arc<dyn mayfly_engine::SecondaryEngine>>,
+    ) -> Result<()> {
+        self.0.set_secondary_engine(engine)
+    }
+
     /// The engine's database.
     #[cfg(feature = "server")]
     pub(crate) fn engine(&self) -> &Arc<mayfly_engine::Database> {

@@ -126,6 +126,8 @@ pub struct TableSource {
     pub partitioned: bool,
     /// Content of its indexes.
     pub index_content: IndexContent,
+    /// The secondary engine that reads it in this plan, if one does.
+    pub secondary_engine: Option<Arc<str>>,
     /// Capabilities of its scans, if they make use of the predicate.
     pub scans: Option<Arc<dyn ScanCapabilities>>,
 }
@@ -180,6 +182,7 @@ impl TableSource {
             is_call: false,
             partitioned: false,
             index_content: IndexContent::Unavailable,
+            secondary_engine: None,
             scans: None,
         }
     }

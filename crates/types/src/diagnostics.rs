@@ -121,6 +121,20 @@ impl Diagnostics {
         self.push_with(level, || error);
     }
 
+    /// Adds the conditions of other processes: `count`, of which these are the first.
+    pub fn receive(&self, count: u64, conditions: &[Condition]) {
+        for condition in conditions {
+            self.push(condition.level, condition.error.clone());
+        }
+        let others = count.saturating_sub(conditions.len() as u64);
+        self.count.fetch_add(others, Ordering::Relaxed);
+    }
+
+    /// Number of conditions that are kept at most, and whether notes are.
+    pub fn limits(&self) -> (usize, bool) {
+        (self.kept_max, self.keeps_notes)
+    }
+
     /// Adds a condition whose text is made only if it is kept: otherwise a column of a million wrong values would make
     /// a million texts.
     pub(crate) fn push_with(&self, level: Level, error: impl FnOnce() -> Error) {

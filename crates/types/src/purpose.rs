@@ -33,6 +33,8 @@ pub enum Purpose {
     UserTable,
     /// The result of a query that is kept for other statements.
     KeptResult,
+    /// Rows that processes of a secondary engine send each other.
+    Exchange,
     /// Uncommitted changes of a transaction in tables on disk.
     TransactionChanges,
 }
@@ -55,6 +57,7 @@ impl Purpose {
             Self::Window => "WINDOW",
             Self::UserTable => "CREATE TEMPORARY TABLE",
             Self::KeptResult => "KEPT RESULT",
+            Self::Exchange => "EXCHANGE",
             Self::TransactionChanges => "TRANSACTION",
         }
     }
@@ -64,7 +67,11 @@ impl Purpose {
     pub fn is_counted(self) -> bool {
         !matches!(
             self,
-            Self::OrderBy | Self::Join | Self::RecursionRound | Self::SubqueryCache
+            Self::OrderBy
+                | Self::Join
+                | Self::RecursionRound
+                | Self::SubqueryCache
+                | Self::Exchange
         )
     }
 }

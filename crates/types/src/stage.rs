@@ -46,6 +46,7 @@ stages! {
     CreatingTable => "creating table", "A table is defined.";
     AlteringTable => "altering table", "The definition of a table is changed, where its rows stay.";
     CopyToTmpTable => "copy to tmp table", "Rows are copied for ALTER TABLE.";
+    SecondaryLoad => "loading into secondary engine", "Rows are copied into a secondary engine.";
     CreatingTmpTable => "Creating tmp table", "An internal temporary table is filled in memory.";
     ConvertingHeapToOndisk => "converting HEAP to ondisk", "An internal temporary table of the MEMORY engine is copied to disk.";
     CopyingToTmpTableOnDisk => "Copying to tmp table on disk", "An internal temporary table is filled that has overflowed.";

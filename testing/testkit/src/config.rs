@@ -40,6 +40,9 @@ pub struct Config {
     /// Whether statements are sent over the wire.
     #[serde(default)]
     pub wire: bool,
+    /// Whether there is a secondary engine in this process.
+    #[serde(default)]
+    pub secondary_engine: bool,
     /// Statements run at the start of every session.
     #[serde(default)]
     pub statements: Vec<String>,

@@ -22,6 +22,10 @@ use crate::config::Config;
 use crate::fixture;
 use crate::prepared::parameterize;
 use crate::runner::{Paths, ROOT};
+use crate::secondary::MemoryEngine;
+
+/// Rows of a part of a table in the secondary engine: few, so that tables of tests have several parts.
+const PART_ROWS: u64 = 100;
 
 fn statement_error(error: &mayfly_engine::Error, paths: &Paths) -> ServerError {
     ServerError {
@@ -60,6 +64,11 @@ impl Embedded {
                 .ok_or_else(|| format!("{}: option {name} = {value:?}", config.name))?;
         }
         let database = Database::open(options).map_err(|error| error.to_string())?;
+        if config.secondary_engine {
+            let engine = MemoryEngine::new(PART_ROWS);
+            let set = database.set_secondary_engine(Some(engine));
+            set.map_err(|error| error.to_string())?;
+        }
         let root = database.set_up_root(RootPassword::Empty);
         root.map_err(|error| error.to_string())?;
         Ok(Self {
@@ -151,6 +160,7 @@ fn set(options: &mut DatabaseOptions, name: &str, value: &toml::Value) -> Option
         "allow_tmp_debug" => options.allow_tmp_debug = value.as_bool()?,
         "keep_all_plans" => options.keep_all_plans = value.as_bool()?,
         "optimizer" => options.optimizer = value.as_bool()?,
+        "offloads_all" => options.offloads_all = value.as_bool()?,
         "all_rewrites" => options.all_rewrites = value.as_bool()?,
         "hash_mode" => {
             options.hash_mode = match value.as_str()? {

@@ -19,6 +19,7 @@ macro_rules! cases {
 
 pub mod cell;
 pub mod client;
+pub mod cluster;
 pub mod column;
 pub mod complete;
 pub mod config;
@@ -30,6 +31,7 @@ pub mod isolation;
 pub mod prepared;
 pub mod process;
 pub mod runner;
+pub mod secondary;
 pub mod server;
 pub mod wire;
 pub mod words;

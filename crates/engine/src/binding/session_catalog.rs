@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use mayfly_functions::StoredFunction;
-use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::catalog::{IndexContent, VariableScope};
 use mayfly_plan::{
     Catalog, ColumnStatistics, Constants, Expression, TableId, TableSource, TableStatistics, Trace,
     Usage, ValueRange, ViewSource,
@@ -62,6 +62,8 @@ pub(crate) struct SessionCatalog<'s> {
     is_own: bool,
     /// Whether the statement is explained by EXPLAIN.
     explains: bool,
+    /// The secondary engine whose copies the plan reads: tables appear without their indexes.
+    secondary_engine: Option<Arc<str>>,
 }
 
 impl<'s> SessionCatalog<'s> {
@@ -85,6 +87,7 @@ impl<'s> SessionCatalog<'s> {
             describes: false,
             is_own: false,
             explains: context.explains,
+            secondary_engine: None,
         }
     }
 
@@ -102,6 +105,23 @@ impl<'s> SessionCatalog<'s> {
             describes: true,
             ..Self::new(context, &[])
         }
+    }
+
+    /// This catalog for a plan that reads the copies of tables in a secondary engine, which have no indexes.
+    pub(crate) fn for_secondary_engine(self, name: &str) -> Self {
+        Self {
+            secondary_engine: Some(Arc::from(name)),
+            ..self
+        }
+    }
+
+    /// A table that was looked up.
+    pub(crate) fn opened(&self, id: TableId) -> Option<Arc<dyn Table>> {
+        let tables = self.tables.borrow();
+        let mut tables = tables.iter();
+        tables
+            .find(|(known, _)| *known == id)
+            .map(|(_, table)| Arc::clone(table))
     }
 
     /// A catalog for queries of the engine itself, which may read everything.
@@ -184,7 +204,15 @@ impl<'s> SessionCatalog<'s> {
                 }
                 self.remember(table.id, || table.rows_in(context))?;
                 self.base_tables.borrow_mut().push(Arc::clone(&table));
-                table.source_in(context)
+                let mut source = table.source_in(context)?;
+                if let Some(engine) = &self.secondary_engine {
+                    let source = Arc::make_mut(&mut source);
+                    source.secondary_engine = Some(Arc::clone(engine));
+                    // Hints may name them.
+                    source.indexes.iter_mut().for_each(|index| index.id = None);
+                    source.index_content = IndexContent::Unavailable;
+                }
+                Ok(source)
             }
             NamedTable::Computed(table) => {
                 table.note_use(context);
@@ -566,7 +594,10 @@ impl Catalog for SessionCatalog<'_> {
 
     fn warn(&self, warning: Error) {
         self.is_uncacheable.set(true);
-        self.context.warn(warning);
+        // The first planning has warned.
+        if self.secondary_engine.is_none() {
+            self.context.warn(warning);
+        }
     }
 
     fn describes(&self) -> bool {

@@ -24,6 +24,7 @@ use super::table_store::{ProvidedStore, SingleRows, TableRows, TableStore};
 use super::trees::{Lifespan, Trees};
 use super::zoned_table::zoned;
 use crate::locks::table::{TableLock, TableUse};
+use crate::secondary::copies::CopyPlace;
 
 /// A base table or a user's temporary table.
 #[derive(Debug)]
@@ -48,6 +49,8 @@ pub(crate) struct BaseTable {
     recording: Arc<Mutex<()>>,
     lock: Arc<TableLock>,
     life: Arc<Life>,
+    /// Its copy in a secondary engine.
+    pub(crate) copy: Arc<CopyPlace>,
     /// What runs for each row that a statement writes, if anything does.
     pub(crate) hooks: Option<Arc<RowHooks>>,
 }
@@ -86,6 +89,7 @@ impl BaseTable {
                 created: definition.created,
                 used: AtomicI64::new(definition.created),
             }),
+            copy: Arc::default(),
             hooks: None,
             definition: Arc::new(definition),
         }
@@ -122,6 +126,7 @@ impl BaseTable {
             recording: Arc::clone(&self.recording),
             lock: Arc::clone(&self.lock),
             life: Arc::clone(&self.life),
+            copy: Arc::clone(&self.copy),
             hooks: self.hooks.clone(),
             ..Self::over(id, definition, Arc::clone(&self.store))
         }
@@ -333,6 +338,7 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
         is_call: false,
         partitioned: definition.partitioning.is_some(),
         index_content,
+        secondary_engine: None,
         scans: None,
     }
 }

@@ -12,7 +12,7 @@ use super::zoned_default;
 use crate::engines::Engine;
 use crate::names::same_name;
 
-/// The option that names a secondary engine. No table has one.
+/// The option that names a secondary engine.
 pub(crate) const SECONDARY_ENGINE: &str = "SECONDARY_ENGINE";
 
 /// A table's definition. Immutable; an altered table has a new one.
@@ -77,6 +77,8 @@ pub(crate) struct ColumnDefinition {
     pub(crate) invisible: bool,
     /// Whether the statement named a character set or collation for it, so that SHOW CREATE prints them.
     pub(crate) explicit_collation: bool,
+    /// NOT SECONDARY: a secondary engine does not load it.
+    pub(crate) not_secondary: bool,
 }
 
 impl TableDefinition {
@@ -179,6 +181,7 @@ impl ColumnDefinition {
             comment: String::new(),
             invisible: false,
             explicit_collation: false,
+            not_secondary: false,
         }
     }
 
@@ -407,6 +410,18 @@ impl TableDefinition {
         let mut options = self.options.iter();
         let (_, value) = options.find(|(known, _)| known == name)?;
         Some(value)
+    }
+
+    /// The name of its secondary engine, as written.
+    pub(crate) fn secondary_engine(&self) -> Option<&str> {
+        self.option(SECONDARY_ENGINE)
+    }
+
+    /// The positions of the columns that a secondary engine loads.
+    pub(crate) fn secondary_columns(&self) -> Vec<usize> {
+        let columns = self.columns.iter().enumerate();
+        let loaded = columns.filter(|(_, column)| !column.is_hidden() && !column.not_secondary);
+        loaded.map(|(position, _)| position).collect()
     }
 
     /// Row format, as SHOW TABLE STATUS names it: the option's, else the engine's default.

@@ -18,6 +18,7 @@ use super::auto_increment_record::number_name;
 use super::base_table::BaseTable;
 use super::definition::TableDefinition;
 use super::entry_name::EntryName;
+use super::loaded_tables;
 use super::show_create::{self, NameQuotes};
 use super::state::{CatalogChange, CatalogState};
 use super::table_access::TableAccess;
@@ -95,6 +96,7 @@ pub(crate) fn store(
             transaction.drop_tree(tree);
             if lifespan == Lifespan::Lasting {
                 transaction.set_record(&number_name(tree), None)?;
+                transaction.set_record(&loaded_tables::record_name(tree), None)?;
             }
         }
         match transaction.participant().commit() {

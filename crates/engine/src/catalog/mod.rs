@@ -20,6 +20,7 @@ pub(crate) mod foreign_keys;
 pub(crate) mod histogram;
 pub(crate) mod indexes;
 pub(crate) mod inner_statements;
+pub(crate) mod loaded_tables;
 pub(crate) mod memory_engine;
 pub(crate) mod private_rows;
 mod private_store;

@@ -5,16 +5,14 @@
 //! before a statement costs one read of a number until some table is due, and no session sees a table that is over.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use mayfly_types::Result;
-use mayfly_types::error::codes;
 use parking_lot::Mutex;
 
 use super::Database;
+use super::background::BackgroundThread;
 use crate::catalog::BaseTable;
 use crate::locks::table::{TableUse, try_take};
 
@@ -28,7 +26,7 @@ pub(crate) struct Expiry {
     next: Arc<AtomicI64>,
     /// Held while `next` changes, and until what is due has ended.
     changing: Mutex<()>,
-    thread: Mutex<Option<ExpiryThread>>,
+    thread: Mutex<Option<BackgroundThread>>,
 }
 
 impl Default for Expiry {
@@ -41,49 +39,20 @@ impl Default for Expiry {
     }
 }
 
-/// A thread that ends what is due, until this is dropped.
-#[derive(Debug)]
-struct ExpiryThread {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl ExpiryThread {
-    fn start(database: &Arc<Database>) -> Result<Self> {
-        let next = Arc::clone(&database.expiry.next);
-        let clock = Arc::clone(&database.options.clock);
-        let database: Weak<Database> = Arc::downgrade(database);
-        let (stop, stopped) = channel();
-        let thread = std::thread::Builder::new()
-            .name("expiry".to_owned())
-            .spawn(move || {
-                while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                    // The database is held only while something is done for it.
-                    if next.load(Ordering::Relaxed) <= clock.now_utc_microseconds()
-                        && let Some(database) = database.upgrade()
-                    {
-                        database.end_all_due();
-                    }
-                }
-            })
-            .map_err(|error| codes::ER_OUT_OF_MEMORY.with(&[&error]))?;
-        Ok(Self {
-            stop: Some(stop),
-            thread: Some(thread),
-        })
-    }
-}
-
-impl Drop for ExpiryThread {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take()
-            // The thread may have been the last to use the database.
-            && thread.thread().id() != std::thread::current().id()
+/// A thread that ends what is due.
+fn expiry_thread(database: &Arc<Database>) -> Result<BackgroundThread> {
+    let next = Arc::clone(&database.expiry.next);
+    let clock = Arc::clone(&database.options.clock);
+    let database: Weak<Database> = Arc::downgrade(database);
+    BackgroundThread::start("expiry", INTERVAL, move |_| {
+        // The database is held only while something is done for it.
+        if next.load(Ordering::Relaxed) <= clock.now_utc_microseconds()
+            && let Some(database) = database.upgrade()
         {
-            let _ = thread.join();
+            database.end_all_due();
         }
-    }
+        INTERVAL
+    })
 }
 
 impl Database {
@@ -91,7 +60,7 @@ impl Database {
     pub(crate) fn note_expiry(self: &Arc<Self>, at: i64) -> Result<()> {
         let mut thread = self.expiry.thread.lock();
         if thread.is_none() {
-            *thread = Some(ExpiryThread::start(self)?);
+            *thread = Some(expiry_thread(self)?);
         }
         let _alone = self.expiry.changing.lock();
         self.expiry.next.fetch_min(at, Ordering::SeqCst);

@@ -1,6 +1,8 @@
 //! The state shared by all sessions of a process.
 
+mod background;
 mod expiry;
+mod secondary;
 pub(crate) mod server_modes;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ use crate::catalog::trees::Lifespan;
 use crate::catalog::{BaseTable, Catalog, dictionary};
 use crate::connections::{Connections, SessionShared};
 use crate::database::expiry::Expiry;
+use crate::database::secondary::Secondary;
 use crate::database::server_modes::ServerModes;
 use crate::defaults;
 use crate::files::FileRules;
@@ -117,6 +120,8 @@ pub struct Database {
     /// The store of shared temporary tables, if there is a data directory, too.
     volatile: Mutex<Option<DurableStore>>,
     expiry: Expiry,
+    /// The secondary engine, and the thread that refreshes its copies.
+    secondary: Secondary,
 }
 
 /// Memory that a thread of a statement needs at least, with its merges and the readers that it waits for: with less
@@ -279,6 +284,7 @@ impl Database {
             store: Mutex::default(),
             volatile: Mutex::default(),
             expiry: Expiry::default(),
+            secondary: Secondary::default(),
         });
         let mandatory = database.globals();
         let mandatory = mandatory.text(typed::MANDATORY_ROLES);
@@ -622,7 +628,9 @@ impl Database {
         let zeros = ALWAYS_ZERO.iter().map(|name| (*name, 0));
         let keys = self.legacy_engines.status();
         let results = self.results.status();
-        let rows = computed.into_iter().chain(results).chain(keys).chain(zeros);
+        let secondary = self.secondary_status();
+        let rows = computed.into_iter().chain(results).chain(secondary);
+        let rows = rows.chain(keys).chain(zeros);
         status.extend(rows.map(|(name, value)| (name, value.to_string())));
         status
     }

@@ -11,4 +11,5 @@ pub(crate) mod load;
 pub(crate) mod partitioning;
 pub(crate) mod primary_keys;
 mod registered;
+pub(crate) mod secondary;
 mod structured_keys;

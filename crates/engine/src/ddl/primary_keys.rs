@@ -6,7 +6,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
-use crate::ddl::create;
+use crate::ddl::{create, secondary};
 use crate::engines::Engine;
 use crate::error::{parse_own, refuse};
 use crate::session::StatementContext;
@@ -27,6 +27,7 @@ pub(crate) fn definition_with_key(
         create::definition(context, database, collation, statement, extra)
     };
     let definition = define(statement, extra_columns.clone())?;
+    secondary::check_new(&definition, &statement.options)?;
     if !generates(context) || !takes_generated(&definition) {
         require(context, &definition)?;
         return Ok(definition);

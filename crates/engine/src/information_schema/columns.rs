@@ -376,6 +376,9 @@ fn extra_text(column: &ColumnDefinition) -> String {
     if column.on_update_now {
         parts.push(format!("on update {}", show_create::now_text(column)));
     }
+    if column.not_secondary {
+        parts.push("NOT SECONDARY".to_owned());
+    }
     if column.invisible {
         parts.push("INVISIBLE".to_owned());
     }

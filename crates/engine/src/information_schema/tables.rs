@@ -14,7 +14,7 @@ use super::row::{Row, row, text};
 use super::source_definition;
 use super::view_columns::invalid_view;
 use crate::catalog::BaseTable;
-use crate::catalog::definition::{SECONDARY_ENGINE, TableDefinition};
+use crate::catalog::definition::SECONDARY_ENGINE;
 use crate::engines::Engine;
 use crate::{character_sets, convert};
 
@@ -130,7 +130,7 @@ fn row(context: &RelationContext, asked: &Asked<'_>, table: &BaseTable) -> Row {
         Value::Null,
         character_sets::row(definition.collation).name,
         Value::Null,
-        create_options(definition),
+        create_options(table),
         &definition.comment,
     ]
 }
@@ -152,18 +152,17 @@ const CREATE_OPTIONS: &[(&str, &str)] = &[
     ("ENCRYPTION", "ENCRYPTION"),
 ];
 
-fn create_options(definition: &TableDefinition) -> String {
+fn create_options(table: &BaseTable) -> String {
+    let definition = &table.definition;
     let written = CREATE_OPTIONS.iter().filter_map(|(name, shown)| {
         let mut options = definition.options.iter();
         let (_, value) = options.find(|(known, _)| known == name)?;
         Some(format!("{shown}={}", value.replace('\'', "\"")))
     });
-    let mut options = definition.options.iter();
-    let secondary = options.find(|(name, _)| name == SECONDARY_ENGINE);
-    let secondary = secondary.map(|(_, engine)| {
-        let engine = engine.trim_matches('\'');
-        format!("{SECONDARY_ENGINE}=\"{engine}\" SECONDARY_LOAD=\"0\"")
-    });
+    let secondary = definition.secondary_engine();
+    let is_loaded = u8::from(table.copy.is_used());
+    let secondary = secondary
+        .map(|engine| format!("{SECONDARY_ENGINE}=\"{engine}\" SECONDARY_LOAD=\"{is_loaded}\""));
     let partitioned = definition.partitioning.as_ref();
     let partitioned = partitioned.map(|_| "partitioned".to_owned());
     written.chain(secondary).chain(partitioned).join(" ")

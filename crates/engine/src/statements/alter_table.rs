@@ -17,14 +17,14 @@ use mayfly_types::{Batch, CollationId, Error, Result, SqlType, Stage, TypeKind};
 
 use super::alter_work::Work;
 use super::row_sink::{Insertion, RowSink, Written};
-use super::{select, shortened_columns};
+use super::{secondary_load, select, shortened_columns};
 use crate::builder;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::catalog::provided::read_only;
 use crate::ddl::alter::{self, Altered};
 use crate::ddl::foreign_key_checks::{self, NewForeignKeys};
-use crate::ddl::primary_keys;
+use crate::ddl::{primary_keys, secondary};
 use crate::engines::Engine;
 use crate::error::{parse_own_query, refuse};
 use crate::locks::table::TableUse;
@@ -70,6 +70,9 @@ fn alter_index(
 
 /// ALTER TABLE
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) -> Result<Outcome> {
+    if let Some(AlterAction::Secondary(action)) = statement.actions.last() {
+        return secondary_load::run(context, &statement.table, action);
+    }
     let (database, name) = qualified(context, &statement.table)?;
     let mut _held = None;
     if context.temporary_table(&database, &name).is_none() {
@@ -81,6 +84,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
     }
     let table = writable_table(context, &database, &name)?;
     refuse(table.is_provided(), || read_only(&name))?;
+    secondary::refuse_change(&table.definition)?;
     let mut altered = alter::definition(context, &table, statement)?;
     keep_histograms(&table.definition, &mut altered);
     primary_keys::require_of_altered(context, &table.definition, &altered.definition)?;
@@ -125,6 +129,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
         replace(context, &table, new, &altered.renamed_columns)?;
         0
     };
+    secondary_load::unload(context, &table)?;
     if !table.definition.is_temporary() {
         let (old, new) = ((&*database, &*name), (&*renamed.0, &*renamed.1));
         context.session.transaction.rename_locked_table(old, new);

@@ -15,9 +15,9 @@ use super::select;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::catalog::selected_type::selected_type;
 use crate::catalog::{BaseTable, FullName};
-use crate::ddl::create;
 use crate::ddl::foreign_key_checks;
 use crate::ddl::primary_keys::{self, definition_with_key};
+use crate::ddl::{create, secondary};
 use crate::engines::Engine;
 use crate::error::refuse;
 use crate::information_schema;
@@ -164,6 +164,10 @@ fn selected_column(
         Some(table.definition.columns[position].clone())
     });
     let explicit_collation = source.as_ref().is_some_and(|it| it.explicit_collation);
+    let not_secondary = source.as_ref().is_some_and(|it| it.not_secondary);
+    let comment = source
+        .as_ref()
+        .map_or_else(String::new, |it| it.comment.clone());
     let default = match source {
         // A column of a table keeps its default, or its lack of one.
         Some(source) if !source.auto_increment => source.default,
@@ -174,6 +178,8 @@ fn selected_column(
         explicit_collation,
         nullable,
         default,
+        comment,
+        not_secondary,
         ..ColumnDefinition::new(&*column.name, ty)
     }
 }
@@ -237,6 +243,7 @@ fn like(
         definition.engine = Engine::InnoDb;
     }
     create::check_engine(context, &definition)?;
+    secondary::check_copied(&definition)?;
     Ok(definition)
 }
 

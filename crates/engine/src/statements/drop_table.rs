@@ -7,8 +7,10 @@ use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use super::secondary_load;
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
 use crate::catalog::{BaseTable, FullName};
+use crate::ddl::secondary;
 use crate::error::refuse;
 use crate::information_schema::logs;
 use crate::locks::table::TableUse;
@@ -66,6 +68,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     }
     context.catalog().drop_tables(context, &base)?;
     for (table, _) in &held {
+        table.copy.end();
         context.session.temporary_tables.forget(table);
     }
     context.session.transaction.forget_locked_tables(&base);
@@ -148,6 +151,7 @@ pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) ->
     let Some((table, _held)) = context.hold_table(database, name, TableUse::Alone)? else {
         return Err(context.missing_for_use(database, name));
     };
+    secondary::refuse_change(&table.definition)?;
     let names = std::slice::from_ref(&full_name);
     if let Some((_, child, foreign)) = reference_from_outside(context, names) {
         let quoted = [&child.database, &child.name, &foreign.name].map(|it| quoted_identifier(it));
@@ -158,6 +162,7 @@ pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) ->
     table.truncate(context)?;
     // Before any other session may use the table.
     context.transaction_mut().commit()?;
+    secondary_load::unload(context, &table)?;
     table.numbers(context).set(1);
     Ok(())
 }

@@ -149,7 +149,7 @@ pub(super) fn execute(
         }));
     }
     // The rows that it is computed from are locked: the query is run as any other.
-    let planned = select::plan(context, query)?;
+    let planned = select::plan_here(context, query)?;
     let columns = ResultColumn::of_plan(&planned.plan.columns);
     select::execute(context, &planned, columns).map(Some)
 }

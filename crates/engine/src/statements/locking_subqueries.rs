@@ -177,6 +177,7 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
         is_call: false,
         partitioned: false,
         index_content: IndexContent::Unavailable,
+        secondary_engine: None,
         scans: None,
     };
     Ok(LockedRows {

@@ -9,7 +9,7 @@ use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
 use super::plan_validity::ReadyPlan;
 use super::select::{self, Planned};
-use super::{change, insert, locking_read, logging, point, returning};
+use super::{change, insert, locking_read, logging, offload, point, returning};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies};
 use crate::catalog::stored_functions::FunctionUse;
@@ -131,7 +131,11 @@ pub(crate) fn plan(
     // A cached plan leaves nothing to trace.
     let slot = slot.filter(|_| context.trace.is_none());
     if let Some(cached) = slot.and_then(PlanSlot::get) {
-        if let Some(ready) = Arc::clone(&cached).ready(context)? {
+        let is_offloaded = match &cached.plan {
+            ExecutablePlan::Query(plan) => offload::is_wanted(context, plan),
+            _ => false,
+        };
+        if !is_offloaded && let Some(ready) = Arc::clone(&cached).ready(context)? {
             return Ok(ready);
         }
         if !cached.is_in(context) {
@@ -142,6 +146,12 @@ pub(crate) fn plan(
     let catalog = SessionCatalog::new(context, &parameters.values);
     let planned = executable(context, statement, &catalog, &context.plan_options());
     let plan = catalog.explained(planned)?;
+    if let (ExecutablePlan::Query(local), Statement::Query(query)) = (&plan, &**statement)
+        && offload::is_wanted(context, local)
+        && let Some(planned) = offload::plan(context, query)?
+    {
+        return Ok(offloaded(context, statement, planned));
+    }
     let values = catalog.values_read();
     let is_plain = context.functions() == FunctionUse::None;
     let point = slot.filter(|_| is_plain);
@@ -176,6 +186,36 @@ pub(crate) fn plan(
         slot.set(Arc::clone(&plan));
     }
     Ok(ReadyPlan { plan, tables })
+}
+
+/// A plan that reads the rows of a job; no slot keeps it.
+fn offloaded(
+    context: &StatementContext<'_>,
+    statement: &Arc<Statement>,
+    planned: Planned,
+) -> ReadyPlan {
+    let plan = ExecutablePlan::Query(planned.plan);
+    let plan = CachedPlan {
+        columns: columns(&plan),
+        plan,
+        functions: context.functions(),
+        point: None,
+        dependencies: PlanDependencies {
+            tables: Vec::new(),
+            types: Arc::clone(&context.parameters().types),
+            values: Vec::new(),
+            catalog: context.catalog().version(),
+            temporary_tables: context.session.temporary_tables.version(),
+            options: Arc::clone(context.options()),
+            rights: Arc::clone(context.privileges().key()),
+            locks_reads: None,
+        },
+        statement: Arc::clone(statement),
+    };
+    ReadyPlan {
+        plan: Arc::new(plan),
+        tables: planned.tables,
+    }
 }
 
 fn executable(

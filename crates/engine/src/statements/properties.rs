@@ -267,6 +267,7 @@ fn show_counter(kind: &ShowKind) -> Counter {
     match kind {
         ShowKind::Databases => Counter::ComShowDatabases,
         ShowKind::Tables { .. } | ShowKind::TemporaryTables => Counter::ComShowTables,
+        ShowKind::Cluster => Counter::ComShowEngineStatus,
         ShowKind::TableStatus { .. } => Counter::ComShowTableStatus,
         ShowKind::OpenTables { .. } => Counter::ComShowOpenTables,
         ShowKind::Columns { .. } => Counter::ComShowFields,

@@ -4,8 +4,10 @@ use mayfly_syntax::ast::{RenameTable, TableName};
 use mayfly_types::Result;
 
 use super::alter_table::rename_definition;
+use super::secondary_load;
 use crate::catalog::FullName;
 use crate::catalog::definition::TableDefinition;
+use crate::ddl::secondary;
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
@@ -27,11 +29,21 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -
         }
     }
     let catalog = context.catalog();
+    let from = renames
+        .iter()
+        .filter_map(|((database, name), _)| catalog.table(database, name));
+    let from: Vec<_> = from.collect();
+    for table in &from {
+        secondary::refuse_change(&table.definition)?;
+    }
     catalog.rename(context, &renames, |table, (database, name)| {
         let mut definition = TableDefinition::clone(&table.definition);
         rename_definition(&mut definition, database.clone(), name.clone());
         table.redefined(catalog.next_table_id(), definition)
     })?;
+    for table in &from {
+        secondary_load::unload(context, table)?;
+    }
     for (old, new) in &renames {
         let transaction = &mut context.session.transaction;
         transaction.rename_locked_table((&old.0, &old.1), (&new.0, &new.1));

@@ -14,12 +14,25 @@ use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::table_functions::TypeSampling;
 use crate::error::refuse;
 use crate::result::{Outcome, ResultColumn};
+use crate::secondary::jobs::JobTable;
 use crate::session::{StatementContext, StatementTables};
+use crate::statements::offload;
 
 /// A query that is ready to run.
 pub(crate) struct Planned {
     pub(crate) plan: Arc<QueryPlan>,
     pub(crate) tables: Arc<StatementTables>,
+    /// The part that a secondary engine computes.
+    pub(crate) offloaded: Option<OffloadedPart>,
+}
+
+/// The part of a query that a secondary engine computes.
+#[derive(Clone)]
+pub(crate) struct OffloadedPart {
+    /// The whole plan, for EXPLAIN.
+    pub(crate) shown: Arc<QueryPlan>,
+    /// The rows of the job.
+    pub(crate) job: Arc<JobTable>,
 }
 
 impl Planned {
@@ -28,12 +41,28 @@ impl Planned {
         Self {
             plan: Arc::clone(plan),
             tables: Arc::clone(tables),
+            offloaded: None,
         }
     }
 }
 
-/// Plans a query that is a part of the running statement and may contain its `?`.
+/// Plans a query that is a part of the running statement and may contain its `?`. A secondary engine may compute a part
+/// of it.
 pub(crate) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
+    let planned = plan_here(context, query)?;
+    if !offload::is_wanted(context, &planned.plan) {
+        return Ok(planned);
+    }
+    let explanation = context.explanation.take();
+    let offloaded = offload::plan(context, query)?;
+    if offloaded.is_none() {
+        context.explanation.replace(explanation);
+    }
+    Ok(offloaded.unwrap_or(planned))
+}
+
+/// Plans a query that this process computes.
+pub(super) fn plan_here(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
     let parameters = context.parameters();
     let catalog = SessionCatalog::new(context, &parameters.values);
     let options = context.plan_options();

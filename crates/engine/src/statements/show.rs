@@ -16,6 +16,7 @@ use mayfly_types::{CollationId, Condition, Level, Result, SqlMode, SqlType, Type
 use super::simple::{NAME, STATEMENT, text_rows};
 use super::{accounts, select};
 use crate::binding::session_catalog::SessionCatalog;
+use crate::catalog::definition::SECONDARY_ENGINE;
 use crate::catalog::show_create::{self, NameQuotes};
 use crate::catalog::type_text::column_type;
 use crate::catalog::view::ViewDefinition;
@@ -24,6 +25,7 @@ use crate::error::{ensure, parse_own_query};
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
+use crate::variables::typed;
 use crate::{character_sets, information_schema};
 
 /// Runs the statement.
@@ -90,6 +92,13 @@ fn rewrite(
              `ROWS` AS `Rows`, MEMORY_BYTES AS Memory_bytes, DISK_BYTES AS Disk_bytes, AGE AS Age, \
              STATEMENT_DIGEST AS Digest, STATEMENT_DIGEST_TEXT AS Digest_text \
              FROM information_schema.TEMP_TABLES"
+                .to_owned()
+        }
+        ShowKind::Cluster => {
+            "SELECT NAME AS Name, ROLE AS Role, CONCAT_WS(':', IP, PORT) AS Address, \
+             CASE STATUS WHEN 'AVAIL_RNSTATE' THEN 'AVAILABLE' WHEN 'DOWN_RNSTATE' THEN 'DOWN' ELSE 'STARTING' END AS State, \
+             CORES AS Slots, TASKS AS Tasks, MEMORY_USAGE AS Memory_used, MEMORY_TOTAL AS Memory_limit, \
+             DISK_USAGE AS Disk_used FROM performance_schema.rpd_nodes ORDER BY ID"
                 .to_owned()
         }
         ShowKind::TableStatus { database } => format!(
@@ -568,6 +577,10 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
                 if options.shows_row_format {
                     let format = definition.row_format().to_uppercase();
                     definition.to_mut().set_option("ROW_FORMAT", Some(format));
+                }
+                let skip = typed::SHOW_CREATE_TABLE_SKIP_SECONDARY_ENGINE;
+                if definition.secondary_engine().is_some() && context.settings().get(skip) {
+                    definition.to_mut().set_option(SECONDARY_ENGINE, None);
                 }
                 let text =
                     show_create::table(&definition, next, quotes, &options.session.time_zone);

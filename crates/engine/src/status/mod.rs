@@ -164,6 +164,7 @@ counters! {
     Questions => "Questions", "Statements that clients sent.";
     Queries => "Queries", "Statements that ran.";
     RowsTmpRead => "Rows_tmp_read", "Rows read from internal temporary tables, as MariaDB counts them.";
+    SecondaryEngineExecutionCount => "Secondary_engine_execution_count", "Statements that ran in the secondary engine.";
     SelectFullJoin => "Select_full_join", "Joins without an index.";
     SelectFullRangeJoin => "Select_full_range_join", "Joins that read ranges of a later table.";
     SelectRange => "Select_range", "Statements that read ranges of their first table.";

@@ -149,7 +149,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     session("resultset_metadata", choice(1, &["NONE", "FULL"]), "Accepted for compatibility.").without_effect();
     both("restrict_fk_on_non_standard_key", switch(true), "Whether foreign keys must refer to all columns of a unique key.");
     both("show_create_table_verbosity", switch(false), "Whether SHOW CREATE TABLE always shows the row format.");
-    session("show_create_table_skip_secondary_engine", switch(false), "Accepted for compatibility.").without_effect();
+    session("show_create_table_skip_secondary_engine", switch(false), "Whether SHOW CREATE TABLE leaves out SECONDARY_ENGINE.");
     both("show_gipk_in_create_table_and_information_schema", switch(true), "Accepted for compatibility: generated primary keys are always shown.").without_effect();
     both("sql_auto_is_null", switch(false), "Accepted for compatibility.").without_effect().hintable().logged();
     both("sql_big_selects", switch(true), "Whether a SELECT may read more rows than max_join_size says.").hintable();
@@ -164,9 +164,11 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("sql_warnings", switch(false), "Accepted for compatibility.").without_effect();
     both("unique_checks", switch(true), "OFF lets an engine leave out checks of unique keys; they are always checked.").hintable().logged();
     both("updatable_views_with_limit", choice(1, &["NO", "YES"]), "Accepted for compatibility.").without_effect().hintable();
-    session("use_secondary_engine", choice(1, &["OFF", "ON", "FORCED"]), "Accepted for compatibility.").without_effect().hintable();
+    session("use_secondary_engine", choice(1, &["OFF", "ON", "FORCED"]), "Whether a SELECT runs in the secondary engine: never, where it can and costs enough, or else not at all.").hintable();
+    global("secondary_engine_refresh", number(200, 0, U32_MAX), "After how many milliseconds the copies of changed tables in the secondary engine are made anew; 0 does so only where a statement needs them.");
+    both("secondary_engine_read_stale", switch(false), "Whether a SELECT may read copies in the secondary engine that lack the newest changes.").hintable();
     both("windowing_use_high_precision", switch(true), "Accepted for compatibility.").without_effect().hintable();
-    both("secondary_engine_cost_threshold", Kind::Double { default: 100_000.0, min: 0.0, max: f64::MAX }, "Accepted for compatibility.").without_effect().hintable();
+    both("secondary_engine_cost_threshold", Kind::Double { default: 100_000.0, min: 0.0, max: f64::MAX }, "The cost of a SELECT from which on it runs in the secondary engine.").hintable();
     global("ft_boolean_syntax", text("+ -><()~*:\"\"&|"), "Accepted for compatibility.").without_effect();
     global("ft_max_word_len", number(84, 10, 84), "Accepted for compatibility.").without_effect().read_only();
     global("ft_min_word_len", number(4, 1, 84), "Accepted for compatibility.").without_effect().read_only();

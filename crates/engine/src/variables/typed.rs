@@ -249,6 +249,9 @@ typed! {
     READ_ONLY: bool = "read_only";
     REMOTE_FILE_ACCESS: bool = "remote_file_access";
     RESTRICT_FK_ON_NON_STANDARD_KEY: bool = "restrict_fk_on_non_standard_key";
+    SECONDARY_ENGINE_COST_THRESHOLD: f64 = "secondary_engine_cost_threshold";
+    SECONDARY_ENGINE_READ_STALE: bool = "secondary_engine_read_stale";
+    SECONDARY_ENGINE_REFRESH: u64 = "secondary_engine_refresh";
     SECURE_FILE_PRIV: Text = "secure_file_priv";
     SELECT_INTO_BUFFER_SIZE: u64 = "select_into_buffer_size";
     SERVER_ID: u64 = "server_id";
@@ -267,6 +270,7 @@ typed! {
     SQL_LOG_OFF: bool = "sql_log_off";
     SQL_MODE: u64 = "sql_mode";
     SQL_NOTES: bool = "sql_notes";
+    SHOW_CREATE_TABLE_SKIP_SECONDARY_ENGINE: bool = "show_create_table_skip_secondary_engine";
     SHOW_CREATE_TABLE_VERBOSITY: bool = "show_create_table_verbosity";
     SQL_QUOTE_SHOW_CREATE: bool = "sql_quote_show_create";
     SQL_REQUIRE_PRIMARY_KEY: bool = "sql_require_primary_key";
@@ -287,6 +291,7 @@ typed! {
     TMP_DISK_TABLE_SIZE: u64 = "tmp_disk_table_size";
     TMP_OVERFLOW_POLICY: u64 = "tmp_overflow_policy";
     TMP_TABLE_COMPAT: u64 = "tmp_table_compat";
+    USE_SECONDARY_ENGINE: u64 = "use_secondary_engine";
     SORT_BUFFER_SIZE: u64 = "sort_buffer_size";
     TMP_DEBUG: Text = "tmp_debug";
     TMPDIR_CAPACITY: Text = "tmpdir_capacity";

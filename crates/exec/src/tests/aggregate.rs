@@ -198,6 +198,71 @@ fn first_groups_counts_all_their_rows() {
     world.check_ordered(query(plan), &expected);
 }
 
+fn mergeable_calls() -> Vec<AggregateCall> {
+    let more = ["avg", "min", "bit_xor"];
+    let more = more.map(|name| call(name, Some(column(1, int()))));
+    let any = call("any_value", Some(column(0, int())));
+    calls().into_iter().chain(more).chain([any]).collect()
+}
+
+/// Merges the partial states of groupings of two halves of some rows.
+fn in_two_steps(world: &mut World, rows: &[Row], rollup: bool) -> Plan {
+    let calls = || mergeable_calls().into_iter();
+    let keys = vec![column(0, int())];
+    let halves = rows.split_at(rows.len() / 2);
+    let halves = [halves.0, halves.1].map(|half| {
+        let partial = Grouping {
+            keys: keys.clone(),
+            aggregates: calls().collect(),
+            gives_states: true,
+            temporary: Some(why(Purpose::GroupBy)),
+            ..Grouping::default()
+        };
+        group_by(table(world, half), partial)
+    });
+    let states = union_all(halves.into());
+    let mut first = keys.len();
+    let merging = calls().map(|call| {
+        let columns = call.signature.state.iter().zip(first..);
+        let columns = columns.map(|(ty, at)| column(at, ty.clone()));
+        let arguments: Vec<_> = columns.collect();
+        first += arguments.len();
+        AggregateCall {
+            arguments,
+            merges: true,
+            ..call
+        }
+    });
+    let merging = Grouping {
+        aggregates: merging.collect(),
+        keys,
+        rollup,
+        temporary: Some(why(Purpose::GroupBy)),
+        ..Grouping::default()
+    };
+    group_by(states, merging)
+}
+
+#[test]
+fn merged_states_give_the_results_of_the_rows() {
+    let mut world = World::new();
+    for (rollup, keys) in [(false, 1), (true, 7), (false, 900), (true, 900)] {
+        let rows = rows(3000, keys);
+        let whole = Grouping {
+            keys: vec![column(0, int())],
+            aggregates: mergeable_calls(),
+            rollup,
+            temporary: Some(why(Purpose::GroupBy)),
+            ..Grouping::default()
+        };
+        let input = table(&mut world, &rows);
+        let whole = Arc::new(query(group_by(input, whole)));
+        let expected = world.run(&whole, &configs()[0]).unwrap();
+        let merged = in_two_steps(&mut world, &rows, rollup);
+        world.check(query(merged), &expected);
+    }
+}
+
 #[test]
 fn distinct_and_ordered_calls() {
     let mut world = World::new();

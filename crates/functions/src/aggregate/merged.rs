@@ -1,39 +1,21 @@
-//! Aggregates of partial aggregates: rules group rows below a join first, and above it combine the results of each
-//! group, as often as the group has partners there.
+//! Aggregates of partial states: a call whose arguments are the columns of partial states merges them, group by group.
 //!
-//! Partial COUNT()s are combined by a COUNT() here, partial SUM()s by a SUM() that keeps the state's type. SUM(),
-//! MIN() and MAX() of partial results need no other function. The functions here have no SQL name.
+//! Rules group rows below a join first, and above it combine the states of each group, as often as the group has partners
+//! there; a distributed grouping combines the states of all partitions. The results are those of the call over the rows
+//! themselves.
 
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::NullBuffer;
+use mayfly_types::Result;
 use mayfly_types::selection::{filter_array, selection_filter};
-use mayfly_types::{Error, Result};
 
-use super::function::{AggregateFunction, AggregateFunction as Row, Kind};
-use super::{count, sum};
-use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext};
+use crate::{Accumulator, EvaluationContext};
 
-/// The function that combines partial states of COUNT() or AVG(), which are its arguments.
-pub fn merged(kind: Kind) -> Option<&'static AggregateFunction> {
-    let mut known = MERGED.iter();
-    known.find(|function| function.kind() == kind)
+/// An accumulator that merges the rows of its arguments, which are states of `of`.
+pub fn merging(of: Box<dyn Accumulator>) -> Box<dyn Accumulator> {
+    Box::new(Merged(of))
 }
 
-/// The functions; the caller has the signature already, that of the partial states.
-const MERGED: &[Row] = &[
-    Row::new(Kind::Count, &["count"], 1..=1, no_signature, |_, _| {
-        Ok(Box::new(Merged(Box::<count::Counts>::default())))
-    }),
-    Row::new(Kind::Avg, &["avg"], 2..=2, no_signature, |signature, _| {
-        Ok(Box::new(Merged(sum::states(signature, true)?)))
-    }),
-];
-
-fn no_signature(_: &Binding<'_>) -> Result<AggregateSignature> {
-    Err(Error::internal("partial aggregates have no signature"))
-}
-
-/// Merges states as rows. A NULL state is of no rows.
+/// Merges states as rows. A state whose last column is NULL is of no rows.
 struct Merged(Box<dyn Accumulator>);
 
 impl Accumulator for Merged {
@@ -47,8 +29,7 @@ impl Accumulator for Merged {
         arguments: &[ArrayRef],
         context: &EvaluationContext,
     ) -> Result<()> {
-        let nulls = arguments.iter().map(|column| column.nulls());
-        let nulls = nulls.fold(None, |all, own| NullBuffer::union(all.as_ref(), own));
+        let nulls = arguments.last().and_then(|column| column.nulls());
         let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
             return self.0.merge(groups, arguments, context);
         };
@@ -67,6 +48,10 @@ impl Accumulator for Merged {
         context: &EvaluationContext,
     ) -> Result<()> {
         self.0.merge(groups, state, context)
+    }
+
+    fn states(&self) -> Result<Vec<ArrayRef>> {
+        self.0.states()
     }
 
     fn take_state(&mut self) -> Result<Vec<ArrayRef>> {

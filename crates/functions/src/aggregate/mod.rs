@@ -35,7 +35,7 @@ pub(crate) use self::function::mismatch;
 pub use self::function::{
     Accumulator, AggregateFunction, AggregateSignature, BindAggregate, Kind, MakeAccumulator,
 };
-pub use self::merged::merged;
+pub use self::merged::merging;
 pub use self::window::{Block, Frame, FrameAggregate, frame_aggregate};
 
 /// Every aggregate function.

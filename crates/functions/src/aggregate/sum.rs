@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array};
+use arrow_array::{Array, ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array};
 use arrow_buffer::{NullBuffer, i256};
 use mayfly_types::decimal::{Decimal, Quotients, decimal_aggregate_type};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind};
@@ -276,7 +276,9 @@ fn merge_all<T: Word>(
     for (row, group) in groups.iter().enumerate() {
         let count = counts.get(row).unwrap_or(0);
         match partial {
-            input::Decimals::Narrow(array) => sums.add(*group, array.value(row), count),
+            input::Decimals::Narrow(array) if array.is_valid(row) => {
+                sums.add(*group, array.value(row), count);
+            }
             partial => sums.add_wide(*group, partial.get(row).unwrap_or(i256::ZERO), count),
         }
     }

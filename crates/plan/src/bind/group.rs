@@ -306,6 +306,7 @@ impl Binder<'_> {
             options: Vec::new(),
             distinct: false,
             order_by: Vec::new(),
+            merges: false,
             text: "any_value()".to_owned(),
         })
     }

@@ -366,6 +366,9 @@ fn push_notes(members: &mut Members, notes: &[Note], (reverse, covering): (bool,
             Note::PushedCondition(text) => {
                 members.push(("pushed_condition", Document::from(text.as_str())));
             }
+            Note::SecondaryEngine(name) => {
+                members.push(("secondary_engine", Document::from(name.as_str())));
+            }
             Note::NotExists => members.push(("not_exists", flag.clone())),
             Note::HashJoin => members.push(("using_join_buffer", Document::from("hash join"))),
             Note::Rematerialize(tables) => {

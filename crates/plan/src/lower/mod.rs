@@ -573,6 +573,7 @@ impl Lowering {
                 rollup: aggregate.rollup.is_some(),
                 first_groups: aggregate.first_groups,
                 ordered: aggregate.ordered,
+                gives_states: false,
                 temporary,
             },
         };

@@ -31,6 +31,7 @@ pub(super) fn call(name: &str, value: Expression, options: &PlanOptions) -> Opti
         options: Vec::new(),
         distinct: false,
         order_by: Vec::new(),
+        merges: false,
         text: format!("{name}()"),
     })
 }

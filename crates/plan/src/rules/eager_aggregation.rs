@@ -333,8 +333,8 @@ enum Part<'c> {
 /// A call over partial groups, and the merge of their results.
 struct InTwo<'c> {
     partial: Vec<AggregateCall>,
-    /// Merging function; `None`: the function itself.
-    merging: Option<&'static aggregate::AggregateFunction>,
+    /// Whether the call merges partial states, and not results of the function itself.
+    merges: bool,
     /// Condition that a partial group must meet for its result to count.
     condition: Option<&'c Expression>,
     /// Whether a partial group that does not meet the condition counts as 0, so that a sum is not NULL.
@@ -404,7 +404,7 @@ fn is_widened(from: &SqlType, to: &SqlType) -> bool {
 impl<'c> Part<'c> {
     /// Split of a call above rows with these columns; `None` where these must not be grouped.
     fn of(call: &'c AggregateCall, own: &ColumnSet) -> Option<Self> {
-        if !call.arguments.iter().all(is_plain) || !call.order_by.is_empty() {
+        if !call.arguments.iter().all(is_plain) || !call.order_by.is_empty() || call.merges {
             return None;
         }
         if !call.distinct
@@ -439,7 +439,7 @@ impl<'c> InTwo<'c> {
         let in_two = Self::of_own(&of_value)?;
         Some(Self {
             partial: in_two.partial,
-            merging: in_two.merging,
+            merges: in_two.merges,
             condition: Some(conditional.condition),
             is_zero_otherwise: conditional.is_zero_otherwise,
         })
@@ -460,20 +460,20 @@ impl<'c> InTwo<'c> {
             let states = signature.state.clone();
             is_exact.then(|| partial(call, function, states, state.clone(), true))
         };
-        let (partial, merging) = match call.function.kind() {
-            Kind::Count => (vec![count()?], Some(aggregate::merged(Kind::Count)?)),
-            Kind::Sum => (vec![sum()?], None),
-            Kind::Avg => (vec![sum()?, count()?], Some(aggregate::merged(Kind::Avg)?)),
+        let (partial, merges) = match call.function.kind() {
+            Kind::Count => (vec![count()?], true),
+            Kind::Sum => (vec![sum()?], false),
+            Kind::Avg => (vec![sum()?, count()?], true),
             Kind::Min | Kind::Max | Kind::BitAnd | Kind::BitOr
                 if signature.arguments.first() == Some(&signature.result) =>
             {
-                (vec![call.clone()], None)
+                (vec![call.clone()], false)
             }
             _ => return None,
         };
         Some(InTwo {
             partial,
-            merging,
+            merges,
             condition: None,
             is_zero_otherwise: false,
         })
@@ -495,12 +495,17 @@ impl<'c> InTwo<'c> {
             }
         });
         let arguments: Vec<Expression> = arguments.collect();
-        AggregateCall {
-            function: self.merging.unwrap_or(call.function),
-            signature: AggregateSignature {
+        let signature = if self.merges {
+            call.signature.clone()
+        } else {
+            AggregateSignature {
                 arguments: arguments.iter().map(|one| one.ty.clone()).collect(),
                 ..call.signature.clone()
-            },
+            }
+        };
+        AggregateCall {
+            signature,
+            merges: self.merges,
             arguments,
             ..call.clone()
         }

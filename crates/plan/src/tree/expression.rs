@@ -233,6 +233,9 @@ pub struct AggregateCall {
     pub distinct: bool,
     /// ORDER BY inside the call.
     pub order_by: Vec<SortKey>,
+    /// Whether the arguments are columns of partial states, which the call merges. The types of the signature are those
+    /// of the call over the rows themselves.
+    pub merges: bool,
     /// Text of the call as written, for EXPLAIN.
     pub text: String,
 }

@@ -85,8 +85,19 @@ pub enum AlterAction {
     RemovePartitioning,
     /// `WITH VALIDATION` or `WITHOUT VALIDATION`.
     Validation,
+    /// `SECONDARY_LOAD` or `SECONDARY_UNLOAD`, the only action of its statement.
+    Secondary(SecondaryAction),
     /// Other partition and tablespace actions, as written.
     Other(String),
+}
+
+/// `SECONDARY_LOAD [PARTITION (names)] [GUIDED {ON | OFF}]` or `SECONDARY_UNLOAD [PARTITION (names)]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecondaryAction {
+    /// Whether the table is loaded rather than unloaded.
+    pub is_load: bool,
+    /// The named partitions; empty for the whole table.
+    pub partitions: Vec<String>,
 }
 
 /// Position of an added or changed column.

@@ -216,6 +216,8 @@ pub enum ColumnAttribute {
     Visible(bool),
     /// `SRID number`, of a geometry column.
     Srid(u64),
+    /// `NOT SECONDARY`: a secondary engine does not load the column.
+    NotSecondary,
     /// `COLUMN_FORMAT`, `STORAGE`, `ENGINE_ATTRIBUTE` and the like: name and value.
     Other(String, String),
 }

@@ -32,7 +32,7 @@ pub use self::account::{
     CreateUser, Grant, GrantLevel, Identification, IdentifiedBy, ListedPrivilege, NewPassword,
     PasswordExpire, Privilege, PrivilegeName, Privileges, Require, Revoke, RoleChoice,
 };
-pub use self::alter::{AlterAction, AlterTable, ColumnPosition};
+pub use self::alter::{AlterAction, AlterTable, ColumnPosition, SecondaryAction};
 pub use self::create_table::{
     CacheClause, CheckDefinition, ColumnAttribute, ColumnDefinition, CreateSelect, CreateTable,
     ForeignKey, GeneratedStorage, KeyDefinition, KeyKind, KeyPart, KeyPartTarget, OnCommit,

@@ -38,6 +38,8 @@ pub enum ShowKind {
     },
     /// Mayfly's own: the live internal and user temporary tables of all sessions, as far as the user may see them.
     TemporaryTables,
+    /// Mayfly's own: the members of the secondary engine.
+    Cluster,
     TableStatus {
         database: Option<String>,
     },

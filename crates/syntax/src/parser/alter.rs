@@ -2,15 +2,26 @@
 
 use super::constraints::CONSTRAINT_WORDS;
 use super::cursor::{Parser, Result};
-use crate::ast::{AlterAction, AlterTable, ColumnPosition, Statement, TableElement};
+use crate::ast::{
+    AlterAction, AlterTable, ColumnPosition, SecondaryAction, Statement, TableElement,
+};
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 /// Words with which a partition or tablespace action begins.
 const PARTITION_WORDS: &[Kw] = &kw![
     PARTITION REMOVE COALESCE REORGANIZE EXCHANGE DISCARD IMPORT ANALYZE OPTIMIZE REBUILD REPAIR
-    TRUNCATE WITH WITHOUT SECONDARY_LOAD SECONDARY_UNLOAD
+    TRUNCATE WITH WITHOUT
 ];
+
+/// Whether an action says how the statement runs, not what it does.
+fn is_modifier(action: &AlterAction) -> bool {
+    match action {
+        AlterAction::Option(option) => matches!(option.name.as_str(), "ALGORITHM" | "LOCK"),
+        AlterAction::Validation => true,
+        _ => false,
+    }
+}
 
 impl Parser<'_> {
     pub(crate) fn alter_table(&mut self) -> Result<Statement> {
@@ -19,6 +30,12 @@ impl Parser<'_> {
         let mut actions = Vec::new();
         if !self.at_end() {
             loop {
+                if self.at_any(&kw![SECONDARY_LOAD SECONDARY_UNLOAD])
+                    && actions.iter().all(is_modifier)
+                {
+                    actions.push(self.secondary_action()?);
+                    break;
+                }
                 self.alter_actions(&mut actions)?;
                 // Table options may follow each other without commas.
                 while !self.at_kind(Kind::Comma) && !self.at_end() {
@@ -101,6 +118,27 @@ impl Parser<'_> {
         };
         actions.push(action);
         Ok(())
+    }
+
+    /// `SECONDARY_LOAD …` or `SECONDARY_UNLOAD …`, at which the statement ends.
+    fn secondary_action(&mut self) -> Result<AlterAction> {
+        let is_load = self.take().keyword == Kw::SECONDARY_LOAD;
+        let partitions = self.partition_names()?;
+        // The clause is of later versions: its word is no keyword.
+        if is_load && self.is_word(0, "GUIDED") {
+            self.take();
+            if !self.at(Kw::ON) && !self.is_word(0, "OFF") {
+                return self.fail();
+            }
+            self.take();
+        }
+        if !self.at_end() {
+            return self.fail();
+        }
+        Ok(AlterAction::Secondary(SecondaryAction {
+            is_load,
+            partitions,
+        }))
     }
 
     /// Parses actions on partitions and tablespaces, and validation.

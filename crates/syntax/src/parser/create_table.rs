@@ -250,7 +250,7 @@ impl Parser<'_> {
             Kw::NULL => ColumnAttribute::Null,
             Kw::NOT => match self.expect_any(&kw![NULL SECONDARY])? {
                 Kw::NULL => ColumnAttribute::NotNull,
-                _ => ColumnAttribute::Other("NOT SECONDARY".to_owned(), String::new()),
+                _ => ColumnAttribute::NotSecondary,
             },
             Kw::DEFAULT => ColumnAttribute::Default(self.default_expr()?),
             Kw::ON => {

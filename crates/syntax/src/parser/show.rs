@@ -17,6 +17,7 @@ impl Parser<'_> {
             ShowKind::Databases
             | ShowKind::Tables { .. }
             | ShowKind::TemporaryTables
+            | ShowKind::Cluster
             | ShowKind::TableStatus { .. }
             | ShowKind::OpenTables { .. }
             | ShowKind::Columns { .. }
@@ -81,6 +82,7 @@ impl Parser<'_> {
                 self.expect(Kw::TABLES)?;
                 Ok(ShowKind::TemporaryTables)
             }
+            _ if self.text(token).eq_ignore_ascii_case("CLUSTER") => Ok(ShowKind::Cluster),
             Kw::TABLE => {
                 self.expect(Kw::STATUS)?;
                 Ok(ShowKind::TableStatus {

@@ -477,9 +477,12 @@ codes! {
     ER_DEPENDENT_BY_FUNCTIONAL_INDEX = (3837, "HY000", "Column '{}' has a functional index dependency and cannot be dropped or renamed.");
     ER_INVALID_JSON_TYPE = (3853, "22032", "Invalid JSON type in argument {} to function {}; an {} is required.");
     ER_CANNOT_CONVERT_STRING = (3854, "HY000", "Cannot convert string '{}' from {} to {}");
+    ER_SECONDARY_ENGINE_PLUGIN = (3877, "HY000", "{}");
     ER_SECOND_PASSWORD_CANNOT_BE_EMPTY = (3878, "HY000", "Empty password can not be retained as second password for user '{}'@'{}'.");
     ER_REGEXP_INVALID_CAPTURE_GROUP_NAME = (3887, "HY000", "A capture group has an invalid name.");
     ER_SECONDARY_ENGINE = (3889, "HY000", "Secondary engine operation failed. {}");
+    ER_SECONDARY_ENGINE_OF_TEMPORARY = (3889, "HY000", "Secondary engine {} cannot be set for temporary table.");
+    ER_SECONDARY_ENGINE_DDL = (3890, "HY000", "You cannot perform DDLs on a table that has a secondary engine defined.");
     ER_INCORRECT_CURRENT_PASSWORD = (3891, "HY000", "Incorrect current password. Specify the correct password which has to be replaced.");
     ER_MISSING_CURRENT_PASSWORD = (3892, "HY000", "Current password needs to be specified in the REPLACE clause in order to change it.");
     ER_CURRENT_PASSWORD_NOT_REQUIRED = (3893, "HY000", "Do not specify the current password while changing it for other users.");

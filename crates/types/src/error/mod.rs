@@ -44,6 +44,14 @@ impl ErrorCode {
         }))
     }
 
+    /// An error of this code whose text is complete: it was made in another process.
+    pub fn with_text(&self, message: String) -> Error {
+        Error(Box::new(ErrorParts {
+            code: *self,
+            message,
+        }))
+    }
+
     /// The error of a code whose text takes no argument.
     pub fn error(&self) -> Error {
         self.with(&[])

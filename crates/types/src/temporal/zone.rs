@@ -62,6 +62,19 @@ impl TimeZone {
         }
     }
 
+    /// The zone by a name or offset that means the same on every machine; `None` for a zone of the operating system
+    /// without either.
+    pub fn portable(&self) -> Option<Self> {
+        let Self::System = self else {
+            return Some(self.clone());
+        };
+        let system = jiff::tz::TimeZone::system();
+        match system.to_fixed_offset() {
+            Ok(offset) if offset.seconds() % 60 == 0 => Some(Self::Offset(offset.seconds())),
+            _ => system.iana_name().is_some().then_some(Self::Named(system)),
+        }
+    }
+
     /// Seconds east of UTC at an instant.
     pub fn offset_at(&self, unix_seconds: i64) -> i64 {
         let named = |zone: &jiff::tz::TimeZone| {

@@ -57,16 +57,15 @@ pub(crate) fn table(
     if !collation.is_default || definition.collation == CollationId::UTF8MB4_0900_AI_CI {
         text += &format!(" COLLATE={}", collation.name);
     }
-    let is_secondary = |option: &str| option == SECONDARY_ENGINE;
-    let options = || definition.options.iter();
-    for (option, value) in options().filter(|(option, _)| !is_secondary(option)) {
+    let options = definition.options.iter();
+    for (option, value) in options.filter(|(option, _)| option != SECONDARY_ENGINE) {
         text += &format!(" {option}={value}");
     }
     if !definition.comment.is_empty() {
         text += &format!(" COMMENT={}", quoted_string(&definition.comment));
     }
-    for (option, value) in options().filter(|(option, _)| is_secondary(option)) {
-        text += &format!(" {option}={value}");
+    if let Some(engine) = definition.secondary_engine() {
+        text += &format!(" {SECONDARY_ENGINE}={}", option_name(engine));
     }
     text += on_commit(definition);
     if let Some(ttl) = &definition.ttl {
@@ -77,6 +76,17 @@ pub(crate) fn table(
         text += &partitioning::comment(partitioning, definition.engine);
     }
     text
+}
+
+/// A name as the value of an option. MySQL never quotes it, so that a statement with another name cannot be read back.
+fn option_name(name: &str) -> String {
+    let is_bare = identifier(name, NameQuotes::WhereNeeded { double: false }) == name
+        && !mayfly_syntax::is_reserved_word(name);
+    if is_bare {
+        name.to_owned()
+    } else {
+        quoted_string(name)
+    }
 }
 
 /// The words before TABLE.
@@ -226,6 +236,7 @@ fn column_line(
     } else if column.ty.kind == TypeKind::Timestamp {
         line += " NULL";
     }
+    line += word_if(column.not_secondary, " NOT SECONDARY");
     if let Some(srid) = column.ty.srid {
         line += &format!(" /*!80003 SRID {srid} */");
     }

@@ -4,14 +4,10 @@ use mayfly_syntax::ast::{AlterAction, ColumnAttribute, GeneratedStorage, TableOp
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::catalog::definition::SECONDARY_ENGINE;
 use crate::ddl::alter::Alteration;
-use crate::ddl::{column_type, partitioning};
+use crate::ddl::{column_type, partitioning, secondary};
 use crate::engines::Engine;
 use crate::error::{ensure, refuse};
-
-/// Actions of a secondary engine.
-const SECONDARY_ACTIONS: &[&str] = &["SECONDARY_LOAD", "SECONDARY_UNLOAD"];
 
 impl Alteration<'_> {
     pub(super) fn options(&mut self) -> Result<()> {
@@ -51,11 +47,6 @@ impl Alteration<'_> {
                         .note(codes::ER_ILLEGAL_HA.with(&[&self.old.name]));
                 }
                 AlterAction::Other(text)
-                    if SECONDARY_ACTIONS.contains(&text.to_ascii_uppercase().as_str()) =>
-                {
-                    self.move_to_secondary_engine()?;
-                }
-                AlterAction::Other(text)
                     if self.old.partitioning.is_none()
                         && text.to_ascii_uppercase().contains("PARTITION") =>
                 {
@@ -68,28 +59,13 @@ impl Alteration<'_> {
                 _ => {}
             }
         }
+        secondary::check_altered(self.session(), self.old, &self.builder.table, self.actions)?;
         let (was, is) = (self.old.engine, self.builder.table.engine);
         let joined = was.has_foreign_keys()
             && (!self.old.foreign_keys.is_empty() || !self.references().is_empty());
         refuse(was != is && joined, || {
             codes::ER_FK_CANNOT_CHANGE_ENGINE.error()
         })
-    }
-
-    /// SECONDARY_LOAD and SECONDARY_UNLOAD: warning 1286 for an unknown engine, 3889 without one.
-    fn move_to_secondary_engine(&self) -> Result<()> {
-        let mut options = self.old.options.iter();
-        match options.find(|(name, _)| name == SECONDARY_ENGINE) {
-            Some((_, engine)) => {
-                let unknown = codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[engine]);
-                self.session().warn(unknown);
-                Ok(())
-            }
-            None => {
-                let reason = "No secondary engine defined.";
-                Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]))
-            }
-        }
     }
 
     /// WITH and WITHOUT VALIDATION apply to an added or changed virtual column: 1221 without one. Values are always

@@ -225,12 +225,11 @@ impl Builder<'_> {
                 self.table.auto_increment_start = value.parse().unwrap_or(1);
             }
             name if TABLE_OPTIONS.contains(&name) => {
-                if name == SECONDARY_ENGINE {
-                    self.check_secondary_engine(value)?;
-                }
-                let is_default = value.eq_ignore_ascii_case("DEFAULT") || value.is_empty();
+                let is_none = value.is_empty() && !(option.quoted && name == SECONDARY_ENGINE);
+                let is_default = value.eq_ignore_ascii_case("DEFAULT") || is_none;
                 let value = (!is_default).then(|| match name {
                     "ROW_FORMAT" => value.to_uppercase(),
+                    SECONDARY_ENGINE => value.to_owned(),
                     _ if option.quoted => mayfly_syntax::printer::quoted_string(value),
                     _ => value.to_owned(),
                 });
@@ -242,18 +241,6 @@ impl Builder<'_> {
             self.table.collation = collation;
         }
         Ok(())
-    }
-
-    /// Error 3889: a table with a secondary engine must drop it first, and a temporary table cannot have one.
-    fn check_secondary_engine(&self, name: &str) -> Result<()> {
-        let mut options = self.table.options.iter();
-        let has_one = options.any(|(known, _)| known == SECONDARY_ENGINE);
-        let reason = match (name.is_empty(), self.table.is_volatile()) {
-            (false, true) => "Temporary table cannot have a secondary engine.",
-            (false, false) if has_one => "Table already has a secondary engine defined.",
-            _ => return Ok(()),
-        };
-        Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]))
     }
 
     fn engine(&mut self, name: &str) -> Result<()> {
@@ -335,6 +322,7 @@ impl Builder<'_> {
                 ColumnAttribute::Srid(srid) => {
                     new.ty.srid = Some(column_type::srid(&new.ty, *srid)?)
                 }
+                ColumnAttribute::NotSecondary => new.not_secondary = true,
                 ColumnAttribute::Check(_)
                 | ColumnAttribute::References(_)
                 | ColumnAttribute::Other(..) => {}

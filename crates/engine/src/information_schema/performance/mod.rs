@@ -4,6 +4,7 @@
 mod accounts;
 mod locks;
 mod memory;
+mod secondary;
 mod setup;
 mod stages;
 mod statements;
@@ -18,6 +19,7 @@ pub(super) const RELATIONS: &[&[Relation]] = &[
     accounts::RELATIONS,
     locks::RELATIONS,
     memory::RELATIONS,
+    secondary::RELATIONS,
     setup::RELATIONS,
     stages::RELATIONS,
     statements::RELATIONS,

@@ -93,7 +93,10 @@ impl Explained {
 
     pub(super) fn subject(&self) -> Subject<'_> {
         Subject {
-            query: self.query.as_ref().map(|planned| &*planned.plan),
+            query: self.query.as_ref().map(|planned| match &planned.offloaded {
+                Some(offloaded) => &*offloaded.shown,
+                None => &*planned.plan,
+            }),
             change: self.change.clone(),
             rewritten: self.rewritten.as_deref(),
             removals: &self.removals,

@@ -117,6 +117,9 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
     if let (Some(rewritten), true) = (&explained.rewritten, noted) {
         context.note(codes::ER_YES.with(&[rewritten]));
     }
+    if let (Some(planned), Some(_)) = (&explained.query, &measured) {
+        note_stages(context, planned);
+    }
     if let Some(planned) = &explained.query {
         note_kept_results(context, planned)?;
     }
@@ -141,6 +144,16 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &Explain) -> Re
     variables.set(name, ty, Value::from(text.as_str()))?;
     context.session.note_state_change();
     Ok(StatementResult::default().into())
+}
+
+/// Notes of what the stages of a job have done, once it has run.
+fn note_stages(context: &StatementContext<'_>, planned: &Planned) {
+    let Some(offloaded) = &planned.offloaded else {
+        return;
+    };
+    for stage in offloaded.job.stages() {
+        context.note(codes::ER_YES.with(&[&stage]));
+    }
 }
 
 /// Notes for each result with the hint RESULT_CACHE whether it would be read now, its age and its bytes.

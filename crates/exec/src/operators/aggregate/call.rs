@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
+use mayfly_functions::aggregate::merging;
 use mayfly_functions::{Accumulator, AggregateFunction, AggregateSignature};
 use mayfly_memory::Reservation;
 use mayfly_plan::physical::AggregateCall;
@@ -24,6 +25,8 @@ pub(super) struct Call {
     /// Comparison modes of the arguments under DISTINCT.
     pub(super) argument_modes: Vec<KeyMode>,
     pub(super) distinct: bool,
+    /// Whether the arguments are columns of partial states.
+    merges: bool,
     /// ORDER BY inside the call.
     pub(super) order_by: Vec<Order>,
 }
@@ -51,6 +54,7 @@ impl Call {
                 .map(|argument| key_mode(&argument.ty))
                 .collect(),
             distinct: call.distinct && !call.function.ignores_duplicates(),
+            merges: call.merges,
             order_by: call
                 .order_by
                 .iter()
@@ -91,12 +95,18 @@ impl Call {
             && !other.needs_whole_groups()
             && self.function.shares_states_with(other.function)
             && self.arguments == other.arguments
+            && self.merges == other.merges
             && self.signature.arguments == other.signature.arguments
             && self.signature.state == other.signature.state
     }
 
     pub(super) fn accumulator(&self) -> Result<Box<dyn Accumulator>> {
-        self.function.accumulator(&self.signature, &self.options)
+        let accumulator = self.function.accumulator(&self.signature, &self.options)?;
+        Ok(if self.merges {
+            merging(accumulator)
+        } else {
+            accumulator
+        })
     }
 
     pub(super) fn argument_arrays(&self, rows: &Batch) -> Vec<ArrayRef> {

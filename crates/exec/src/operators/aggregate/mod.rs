@@ -67,7 +67,12 @@ pub(crate) fn build(
         let [values, plain] = distinct::in_two_steps(grouping, arguments);
         return build(build(input, &values, run)?, &plain, run);
     }
-    build_giving(Gives::Results, input, grouping, run)
+    let gives = if grouping.gives_states {
+        Gives::States
+    } else {
+        Gives::Results
+    };
+    build_giving(gives, input, grouping, run)
 }
 
 /// Builds a grouping whose calls are executed as written.

@@ -175,6 +175,7 @@ impl Binder<'_> {
             options,
             distinct,
             order_by,
+            merges: false,
             text,
         })
     }

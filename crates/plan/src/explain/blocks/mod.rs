@@ -149,6 +149,8 @@ pub(super) enum Note {
     Rematerialize(String),
     Recursive,
     GroupsByIndex,
+    /// Name of the secondary engine that reads the table.
+    SecondaryEngine(String),
 }
 
 impl Note {
@@ -164,6 +166,7 @@ impl Note {
             Self::Rematerialize(tables) => format!("Rematerialize ({tables})"),
             Self::Recursive => "Recursive".to_owned(),
             Self::GroupsByIndex => "Using index for group-by".to_owned(),
+            Self::SecondaryEngine(name) => format!("Using secondary engine {name}"),
         }
     }
 }

@@ -211,9 +211,13 @@ impl<'p> Explainer<'p> {
                 let rows = table.row_count as f64;
                 let pushed = Columns::of_pushed_terms(pushed, table, alias);
                 let pushed = pushed.map(|(all, pushed)| all.quoted_text(&pushed));
+                let engine = table.secondary_engine.as_deref();
+                let engine = engine.map(|engine| Note::SecondaryEngine(engine.to_owned()));
                 let scan = TableUse {
                     possible: index_names(table, possible),
-                    notes: Vec::from_iter(pushed.map(Note::PushedCondition)),
+                    notes: Vec::from_iter(
+                        pushed.map(Note::PushedCondition).into_iter().chain(engine),
+                    ),
                     ..TableUse::scanned(Some(alias), Some(table.row_count))
                 };
                 let scan = scan.of(table, columns, SCAN_COST + rows * ROW_COST);
@@ -318,6 +322,9 @@ impl<'p> Explainer<'p> {
                 None => self.visit(input, found),
                 Some(table) => self.derived(plan, input, *select_id as u64, table, found),
             },
+            Operator::Materialize { input, temporary } if temporary.is_exchange() => {
+                self.visit(input, found)
+            }
             Operator::Materialize { input, temporary } => {
                 let names = self.visit(input, found);
                 let operation = Operation {

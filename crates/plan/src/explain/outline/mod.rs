@@ -185,6 +185,11 @@ impl Outliner<'_> {
                 let all = table.row_count as f64;
                 let text = format!("Table scan on {alias}");
                 let mut scan = reading(text, "table", (table, alias), columns);
+                if let Some(engine) = &table.secondary_engine {
+                    scan.text
+                        .push_str(&format!(" in secondary engine {engine}"));
+                    scan = scan.with("secondary_engine", &**engine);
+                }
                 if let Some((all, pushed)) = Columns::of_pushed_terms(pushed, table, alias) {
                     let pushed = all.plain_text(&pushed);
                     scan.text.push_str(", with pushed condition: ");
@@ -265,6 +270,17 @@ impl Outliner<'_> {
                     _ => outliner.plan(input),
                 });
                 Described { names, ..described }
+            }
+            Operator::Materialize { input, temporary } if temporary.is_exchange() => {
+                let input = self.plan(input);
+                let (cost, _) = input.step.known();
+                let text = format!("Exchange: {}", temporary.cause);
+                let sent = Step::new(text, "exchange").costing(cost, rows);
+                let sent = sent.over(vec![input.step]).making(self.facts_of(temporary));
+                Described {
+                    step: sent,
+                    ..input
+                }
             }
             Operator::Materialize { input, temporary } => {
                 let input = self.plan(input);

@@ -242,6 +242,11 @@ impl TemporaryTable {
         }
     }
 
+    /// Whether it stands for the rows of an exchange: no table of this process.
+    pub fn is_exchange(&self) -> bool {
+        self.purpose == Purpose::Exchange
+    }
+
     /// Another temporary table of the same operator.
     pub fn beside(&self, purpose: Purpose, cause: &str) -> Self {
         Self {
@@ -528,6 +533,9 @@ pub struct Grouping {
     /// Whether the input has the rows of each group contiguously: groups are given as they come, in that order, and no
     /// table is made.
     pub ordered: bool,
+    /// Whether the output has the partial states of the calls in place of their results: the columns of
+    /// [`AggregateSignature::state`](mayfly_functions::AggregateSignature::state), one call after the other.
+    pub gives_states: bool,
     /// Temporary table; `None` when there are no keys.
     pub temporary: Option<TemporaryTable>,
 }

@@ -4,6 +4,7 @@ use mayfly_engine::{HashMode, Session};
 use mayfly_testkit::cell;
 use mayfly_testkit::fixture::{DataDirectory, Fixture, SessionExt};
 use mayfly_testkit::prepared::literal;
+use mayfly_testkit::secondary::MemoryEngine;
 use mayfly_trials::Random;
 
 use crate::queries::answers::Answer;
@@ -278,6 +279,10 @@ impl Databases {
             options.hash_mode = HashMode::Collide;
             options.threads = 1;
         });
+        let cluster = Fixture::open(|options| options.offloads_all = true);
+        let engine = MemoryEngine::new(50);
+        let plugged = cluster.database.set_secondary_engine(Some(engine));
+        plugged.expect("an engine is plugged in");
         let durable = Fixture::open(|options| {
             options.datadir = Some(directory.path().to_owned());
             options.keep_all_plans = true;
@@ -303,6 +308,7 @@ impl Databases {
                 Tables::Memory,
                 text,
             ),
+            Way::new("on a secondary engine", &cluster, true, base, text),
             Way::new("a switch turned", &plain, true, base, text),
             Way::new("with typed values", &plain, true, base, Form::Values),
             Way::new("in another query", &plain, true, base, Form::Within),
@@ -316,9 +322,10 @@ impl Databases {
                 Form::Repeated,
             ),
         ];
-        ways[5].turns = true;
+        let turned = ways.iter_mut().find(|way| way.name == "a switch turned");
+        turned.into_iter().for_each(|way| way.turns = true);
         let databases = Self {
-            _fixtures: vec![plain, tiny, rewritten, simple, collides, durable],
+            _fixtures: vec![plain, tiny, rewritten, simple, collides, cluster, durable],
             _directory: directory,
         };
         (databases, ways)

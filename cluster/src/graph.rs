@@ -1,0 +1,69 @@
+//! The stages of a job, as far as DataFusion has to know them.
+//!
+//! Every exchange of a job is a hash exchange on the column `target`, also those of one consumer, and those that bring each row to
+//! every consumer: there each row is sent once for each. A plan therefore has one kind of stage boundary, which both engines cut.
+//!
+//! Invariant: a stage is read by at most one other stage, a later one, and the last stage by none.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{Result, internal_err};
+
+use crate::scan::Scan;
+
+/// A job as stages: each is a fragment that runs once in each of its partitions.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    /// The encoded job, which travels in every plan node.
+    pub job: Arc<[u8]>,
+    /// The number of partitions of its stages that are divided.
+    pub partitions: usize,
+    /// The stages, each after those that it reads. The rows of the last one are the job's.
+    pub stages: Vec<Stage>,
+}
+
+/// A stage of a [`Graph`].
+#[derive(Debug, Clone)]
+pub struct Stage {
+    /// What its fragment reads, in the fragment's order.
+    pub inputs: Vec<Input>,
+    /// The columns that leave it: those of the fragment, then `target` and `note`.
+    pub schema: SchemaRef,
+    /// The number of its partitions.
+    pub partitions: usize,
+    /// Whether its rows go to every partition of the stage that reads it.
+    pub broadcast: bool,
+}
+
+/// An input of a [`Stage`].
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// Files of a table, divided among the partitions of the stage.
+    Table(Scan),
+    /// The rows that the stage of this index sends.
+    Stage(usize),
+}
+
+impl Graph {
+    /// Checks the invariant, and returns the consumer's number of partitions for each stage (0 for the last one).
+    pub fn consumers(&self) -> Result<Vec<usize>> {
+        let mut consumers = vec![0; self.stages.len()];
+        for (index, stage) in self.stages.iter().enumerate() {
+            for input in &stage.inputs {
+                let Input::Stage(producer) = input else { continue };
+                if *producer >= index {
+                    return internal_err!("stage {index} reads the later stage {producer}");
+                }
+                if std::mem::replace(&mut consumers[*producer], stage.partitions) != 0 {
+                    return internal_err!("stage {producer} is read twice");
+                }
+            }
+        }
+        match consumers.split_last() {
+            Some((_, producers)) if !producers.contains(&0) => Ok(consumers),
+            Some(_) => internal_err!("a stage other than the last is read by none"),
+            None => internal_err!("a job without stages"),
+        }
+    }
+}

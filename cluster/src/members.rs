@@ -1,0 +1,212 @@
+//! Which executors there are.
+//!
+//! datafusion-distributed has no list of its workers, so each executor says every second that it is there, and the coordinator
+//! forgets one that was silent for some seconds. An executor of another version is refused, since a job is encoded for one
+//! version. The service is one method over gRPC, on the coordinator's port for executors.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use http::uri::PathAndQuery;
+use prost::Message;
+use tonic::body::Body;
+use tonic::codegen::{BoxFuture, Service};
+use tonic::server::{NamedService, UnaryService};
+use tonic::transport::Channel;
+use tonic::{Request, Response, Status};
+use tonic_prost::ProstCodec;
+use url::Url;
+
+use crate::backend::distributed::Executors;
+
+/// The version of what coordinator and executors say to each other: it changes with the encoding of jobs.
+pub const PROTOCOL: u32 = 1;
+/// How often an executor says that it is there.
+pub const BEAT: Duration = Duration::from_secs(1);
+/// The silence after which it is forgotten.
+pub const SILENCE: Duration = Duration::from_secs(4);
+
+const SERVICE: &str = "mayfly.Cluster";
+const BEAT_METHOD: &str = "/mayfly.Cluster/Beat";
+
+/// What an executor says of itself.
+#[derive(Clone, PartialEq, Message)]
+pub struct Beat {
+    /// Its [`PROTOCOL`].
+    #[prost(uint32, tag = "1")]
+    pub protocol: u32,
+    /// The version of its program.
+    #[prost(string, tag = "2")]
+    pub version: String,
+    /// The address at which others reach it.
+    #[prost(string, tag = "3")]
+    pub address: String,
+    /// The number of partitions of a stage that it should get.
+    #[prost(uint32, tag = "4")]
+    pub tasks: u32,
+    /// Fragments that run now.
+    #[prost(uint32, tag = "5")]
+    pub running: u32,
+    /// The bytes of memory that it may use, and those that it uses.
+    #[prost(uint64, tag = "6")]
+    pub memory_limit: u64,
+    /// Bytes of memory in use.
+    #[prost(uint64, tag = "7")]
+    pub memory_used: u64,
+    /// The bytes of temporary files that it may have.
+    #[prost(uint64, tag = "8")]
+    pub temp_limit: u64,
+    /// Bytes of temporary files.
+    #[prost(uint64, tag = "9")]
+    pub temp_used: u64,
+    /// Its name.
+    #[prost(string, tag = "10")]
+    pub name: String,
+    /// The number of batches that its fragments have read and written since it started.
+    #[prost(uint64, tag = "11")]
+    pub moved: u64,
+}
+
+/// The answer to a [`Beat`].
+#[derive(Clone, PartialEq, Message)]
+pub struct Heard {}
+
+/// The executors that were heard of.
+#[derive(Debug, Default)]
+pub struct Members {
+    heard: Mutex<BTreeMap<Url, (Beat, Instant)>>,
+}
+
+impl Members {
+    /// Takes note of an executor, or says why it cannot be used.
+    pub fn hear(&self, beat: Beat, version: &str) -> Result<(), String> {
+        if beat.protocol != PROTOCOL || beat.version != version {
+            return Err(format!(
+                "executor {} has version {} (protocol {}), but the coordinator has version {version} (protocol {PROTOCOL})",
+                beat.address, beat.version, beat.protocol
+            ));
+        }
+        let address = Url::parse(&beat.address).map_err(|error| format!("address {}: {error}", beat.address))?;
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).insert(address, (beat, Instant::now()));
+        Ok(())
+    }
+
+    /// Forgets an executor until it is heard again.
+    pub fn forget(&self, address: &Url) {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).remove(address);
+    }
+
+    /// The executors that can be used now.
+    pub fn alive(&self) -> Vec<Beat> {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.retain(|_, (_, last)| last.elapsed() < SILENCE);
+        heard.values().map(|(beat, _)| beat.clone()).collect()
+    }
+
+    /// A number that changes while any executor works.
+    pub fn moved(&self) -> u64 {
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.values().fold(0, |sum, (beat, _)| sum.wrapping_add(beat.moved))
+    }
+
+    /// The number of partitions of a stage that is divided: each executor gets the number that it named.
+    pub fn partitions(&self) -> usize {
+        self.alive().iter().map(|beat| beat.tasks.max(1) as usize).sum()
+    }
+}
+
+impl Executors for Members {
+    fn addresses(&self) -> Vec<Url> {
+        self.alive();
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+}
+
+/// The service of the coordinator.
+#[derive(Debug, Clone)]
+pub struct MembersService {
+    members: Arc<Members>,
+    version: &'static str,
+}
+
+impl MembersService {
+    /// A service that fills `members` with executors of this program's `version`.
+    pub fn new(members: Arc<Members>, version: &'static str) -> Self {
+        Self { members, version }
+    }
+}
+
+impl NamedService for MembersService {
+    const NAME: &'static str = SERVICE;
+}
+
+impl UnaryService<Beat> for MembersService {
+    type Response = Heard;
+    type Future = Ready<Result<Response<Heard>, Status>>;
+
+    fn call(&mut self, request: Request<Beat>) -> Self::Future {
+        let heard = self.members.hear(request.into_inner(), self.version);
+        ready(heard.map(|()| Response::new(Heard {})).map_err(Status::failed_precondition))
+    }
+}
+
+impl Service<http::Request<Body>> for MembersService {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Infallible>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let method = self.clone();
+        Box::pin(async move {
+            if request.uri().path() != BEAT_METHOD {
+                return Ok(Status::unimplemented("no such method").into_http());
+            }
+            Ok(tonic::server::Grpc::new(ProstCodec::default()).unary(method, request).await)
+        })
+    }
+}
+
+/// Says to the coordinator at `channel` that an executor is there.
+pub async fn beat(channel: Channel, beat: Beat) -> Result<(), Status> {
+    let mut client = tonic::client::Grpc::new(channel);
+    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    let codec: ProstCodec<Beat, Heard> = ProstCodec::default();
+    client.unary(Request::new(beat), PathAndQuery::from_static(BEAT_METHOD), codec).await.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(address: &str) -> Beat {
+        Beat { protocol: PROTOCOL, version: "1.0".into(), address: address.into(), tasks: 2, ..Beat::default() }
+    }
+
+    #[test]
+    fn executors_of_another_version_are_refused_by_name() {
+        let members = Members::default();
+        let old = Beat { protocol: PROTOCOL + 1, ..of("http://127.0.0.1:1") };
+        let refused = members.hear(old, "1.0").expect_err("refused");
+        assert!(refused.contains("http://127.0.0.1:1") && refused.contains("protocol 2"), "{refused}");
+        assert!(members.hear(of("http://127.0.0.1:1"), "1.1").is_err());
+        assert!(members.alive().is_empty());
+    }
+
+    #[test]
+    fn executors_that_are_heard_are_used_until_they_are_forgotten() {
+        let members = Members::default();
+        members.hear(of("http://127.0.0.1:1"), "1.0").expect("heard");
+        members.hear(of("http://127.0.0.1:2"), "1.0").expect("heard");
+        assert_eq!(members.partitions(), 4);
+        members.forget(&members.addresses()[0]);
+        assert_eq!(members.addresses().len(), 1);
+    }
+}

@@ -1,0 +1,165 @@
+//! Fragments of Mayfly: each run is one of crate `offload`, between arrays of two versions of Arrow.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::{DataFusionError, Result};
+use mayfly_offload::{Job, Place, Rows, Worker, error_in, error_text};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Error, Interrupt};
+
+use crate::errors::Lost;
+use crate::fragments::{Batches, Cancel, Fragments, Run};
+use crate::{bridge, convert};
+
+/// Decoded jobs that are kept: each run of a job brings it again.
+const KEPT: usize = 4;
+
+/// What runs fragments of jobs in this process.
+#[derive(Debug)]
+pub struct JobFragments {
+    worker: Worker,
+    activity: Arc<Activity>,
+    decoded: Mutex<Vec<(Arc<[u8]>, Arc<Job>)>>,
+}
+
+impl JobFragments {
+    /// Fragments that run with the memory and the space of `worker`.
+    pub fn new(worker: Worker) -> Self {
+        Self { worker, activity: Arc::default(), decoded: Mutex::default() }
+    }
+
+    /// The worker.
+    pub fn worker(&self) -> &Worker {
+        &self.worker
+    }
+
+    /// What its runs do now.
+    pub fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
+    /// Decodes a job, or finds it among the last ones.
+    fn job(&self, encoded: &Arc<[u8]>) -> mayfly_types::Result<Arc<Job>> {
+        let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, job)) = decoded.iter().find(|(bytes, _)| bytes == encoded) {
+            return Ok(Arc::clone(job));
+        }
+        let job = Arc::new(Job::decode(encoded)?);
+        decoded.push((Arc::clone(encoded), Arc::clone(&job)));
+        if decoded.len() > KEPT {
+            decoded.remove(0);
+        }
+        Ok(job)
+    }
+}
+
+/// What the runs of a process do.
+#[derive(Debug, Default)]
+pub struct Activity {
+    running: AtomicU32,
+    moved: AtomicU64,
+}
+
+impl Activity {
+    /// The number of runs.
+    pub fn running(&self) -> u32 {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// The number of batches that runs have read and written since the process started.
+    pub fn moved(&self) -> u64 {
+        self.moved.load(Ordering::Relaxed)
+    }
+}
+
+/// A run, as long as it is counted.
+struct Counted(Arc<Activity>);
+
+impl Counted {
+    fn start(activity: &Arc<Activity>) -> Self {
+        activity.running.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(activity))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Fragments for JobFragments {
+    fn run(&self, run: &Run, inputs: Vec<Box<dyn Batches>>, cancel: &Cancel) -> Result<Box<dyn Batches>> {
+        let job = self.job(&run.job).map_err(|error| outward_error(&error))?;
+        let place = Place { fragment: run.fragment, partition: run.partition, partitions: run.job_partitions };
+        let inputs = inputs.into_iter().map(|batches| Box::new(Inward { batches, activity: Arc::clone(&self.activity) }) as Box<dyn Rows>).collect();
+        let interrupt = Interrupt::new(Arc::clone(cancel.flag()));
+        let rows = self.worker.run(&job, place, inputs, interrupt).map_err(|error| outward_error(&error))?;
+        let schema = convert::sent(&job, run.fragment);
+        let counted = Counted::start(&self.activity);
+        Ok(Box::new(Outward { rows, schema, ready: Vec::new(), counted }))
+    }
+}
+
+/// Batches of DataFusion as rows of Mayfly.
+struct Inward<B> {
+    batches: B,
+    activity: Arc<Activity>,
+}
+
+impl<B: Batches> Rows for Inward<B> {
+    fn next_batch(&mut self) -> mayfly_types::Result<Option<Batch>> {
+        self.activity.moved.fetch_add(1, Ordering::Relaxed);
+        let batch = self.batches.next().and_then(|batch| batch.as_ref().map(bridge::inward).transpose());
+        batch.map_err(|error| inward_error(&error))
+    }
+}
+
+/// Rows of Mayfly as batches of DataFusion.
+struct Outward {
+    rows: Box<dyn Rows>,
+    schema: SchemaRef,
+    /// What is left of the last batch, in reverse.
+    ready: Vec<RecordBatch>,
+    counted: Counted,
+}
+
+impl Batches for Outward {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(batch) = self.ready.pop() {
+                return Ok(Some(batch));
+            }
+            self.counted.0.moved.fetch_add(1, Ordering::Relaxed);
+            match self.rows.next_batch().map_err(|error| outward_error(&error))? {
+                Some(batch) if batch.is_empty() => {}
+                Some(batch) => {
+                    self.ready = bridge::outward(&batch, &self.schema)?;
+                    self.ready.reverse();
+                }
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+/// An error of Mayfly on its way through DataFusion. That of a lost executor stays what it was.
+fn outward_error(error: &Error) -> DataFusionError {
+    DataFusionError::Execution(match Lost::find(error.message()) {
+        Some(_) => error.message().to_owned(),
+        None => error_text(error),
+    })
+}
+
+/// An error of DataFusion as one of Mayfly.
+pub fn inward_error(error: &DataFusionError) -> Error {
+    let text = error.to_string();
+    match Lost::find(&text) {
+        // The mark stays until the error has reached the coordinator.
+        Some(_) => codes::ER_SECONDARY_ENGINE.with(&[&text]),
+        None => error_in(&text).unwrap_or_else(|| codes::ER_SECONDARY_ENGINE.with(&[&text])),
+    }
+}

@@ -1,0 +1,261 @@
+//! Statements that the secondary engine computes: whether a SELECT is offloaded, and its plan then.
+//!
+//! A query is planned as always; if it costs enough, it is planned once more as if its tables had no indexes, and that plan
+//! is distributed (`mayfly_offload::distribute`). The rest of the plan reads the rows of the job. MySQL prepares a
+//! statement for a secondary engine a second time, too (the manual, "secondary_engine_cost_threshold").
+
+use std::sync::Arc;
+
+use mayfly_offload::distribute::{Copies, distribute};
+use mayfly_offload::{CopyPart, JobSettings, Refused, TableCopy};
+use mayfly_plan::explain::examined_rows;
+use mayfly_plan::physical::QueryPlan;
+use mayfly_plan::{TableId, TableSource};
+use mayfly_syntax::VariableUse;
+use mayfly_syntax::ast::Query;
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use crate::binding::session_catalog::SessionCatalog;
+use crate::catalog::BaseTable;
+use crate::secondary::SecondaryEngine;
+use crate::secondary::copies::LoadedCopy;
+use crate::secondary::jobs::JobTable;
+use crate::secondary::loading::LoadCause;
+use crate::session::{StatementContext, StatementTables};
+use crate::statement_options::SecondaryEngineUse;
+use crate::statements::select::{OffloadedPart, Planned};
+
+/// Table by which the rest of a plan names the rows of its job.
+const JOB: TableId = TableId(u64::MAX);
+
+/// Cost of a row that is examined, as of MySQL's `row_evaluate_cost`.
+const ROW_COST: f64 = 0.1;
+
+/// Cost of a plan.
+pub(crate) fn cost(plan: &QueryPlan) -> f64 {
+    examined_rows(plan) * ROW_COST
+}
+
+/// Tells EXPLAIN why a statement stays here.
+fn note(context: &StatementContext<'_>, reason: &str) {
+    if context.explains {
+        let text = format!("Not offloaded to the secondary engine: {reason}");
+        context.note(codes::ER_YES.with(&[&text]));
+    }
+}
+
+/// Whether a statement with this plan is to be offloaded, as far as its cost and the session's settings tell.
+pub(super) fn is_wanted(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
+    // Variables are set in the order of rows.
+    let sets_variables = context.variables != VariableUse::NotSet;
+    if plan.tables.is_empty()
+        || sets_variables
+        || context.database().any_secondary_engine().is_none()
+    {
+        return false;
+    }
+    match context.options().use_secondary_engine {
+        SecondaryEngineUse::Off => false,
+        _ if context.database().options.offloads_all => true,
+        SecondaryEngineUse::On => {
+            let threshold = context.options().secondary_engine_cost_threshold;
+            let costs_enough = cost(plan) > threshold;
+            if !costs_enough && is_for_any(context, plan) {
+                let reason = format!(
+                    "its cost of {:.0} is not above secondary_engine_cost_threshold, {threshold}",
+                    cost(plan)
+                );
+                note(context, &reason);
+            }
+            costs_enough && is_for_any(context, plan)
+        }
+        SecondaryEngineUse::Forced => true,
+    }
+}
+
+/// Whether a table of the plan has been loaded into the secondary engine.
+fn is_for_any(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
+    plan.tables.iter().any(|source| {
+        let table = context.find_table(&source.database, &source.name);
+        table.is_some_and(|table| table.copy.is_used())
+    })
+}
+
+/// Plans a query for the secondary engine. `None` where it stays here.
+///
+/// # Errors
+/// 3889 with `use_secondary_engine = FORCED` for a query that is not offloaded, with the reason.
+pub(super) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Option<Planned>> {
+    match offloaded(context, query)? {
+        Ok(offloaded) => Ok(Some(offloaded)),
+        Err(refused) if context.options().use_secondary_engine == SecondaryEngineUse::Forced => {
+            let reason = format!(
+                "use_secondary_engine is FORCED but query could not be executed in secondary engine: {}",
+                refused.0
+            );
+            Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]))
+        }
+        Err(refused) => {
+            note(context, &refused.0);
+            Ok(None)
+        }
+    }
+}
+
+/// The plan of an offloaded query, or the reason why it stays here.
+///
+/// # Errors
+/// Those of planning.
+pub(super) fn offloaded(
+    context: &StatementContext<'_>,
+    query: &Query,
+) -> Result<Result<Planned, Refused>> {
+    let Some(engine) = context.database().any_secondary_engine() else {
+        return Ok(Err(Refused("there is no secondary engine".to_owned())));
+    };
+    let parameters = context.parameters();
+    let catalog = SessionCatalog::new(context, &parameters.values);
+    let catalog = catalog.for_secondary_engine(engine.name());
+    let options = context.plan_options();
+    let plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
+    let copies = match StatementCopies::of(context, &catalog, &engine)? {
+        Ok(copies) => copies,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let settings = settings(context, &plan);
+    let distributed = distribute(&plan, &copies, engine.partitions(), &settings, JOB);
+    let distributed = match distributed {
+        Ok(distributed) => distributed,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let now = context.now();
+    for table in catalog.base_tables().iter() {
+        table.copy.note_query(now);
+    }
+    let interrupt = context.temp_table_context().interrupt().clone();
+    let diagnostics = Arc::clone(context.diagnostics());
+    let copies = copies.copies;
+    let job = Arc::new(JobTable::new(
+        engine,
+        distributed.job,
+        copies,
+        interrupt,
+        diagnostics,
+    ));
+    let (tables, _) = catalog.into_tables();
+    let mut all = tables.tables.clone();
+    all.push((JOB, Arc::clone(&job) as _));
+    let tables = Arc::new(StatementTables {
+        stored: tables.stored,
+        tables: all,
+    });
+    Ok(Ok(Planned {
+        plan: Arc::new(distributed.rest),
+        tables,
+        offloaded: Some(OffloadedPart {
+            shown: Arc::new(distributed.shown),
+            job,
+        }),
+    }))
+}
+
+/// Settings of the statement, as its expressions read them.
+fn settings(context: &StatementContext<'_>, plan: &QueryPlan) -> JobSettings {
+    let (conditions_max, notes) = context.diagnostics().limits();
+    JobSettings {
+        session: context.options().session.as_ref().clone(),
+        now_utc_microseconds: context.now(),
+        parameters: context.parameters().values.to_vec(),
+        operator_count: plan.operator_count,
+        parameter_count: plan.parameter_count,
+        conditions_max,
+        notes,
+    }
+}
+
+/// The copies of a statement's tables.
+struct StatementCopies {
+    copies: Vec<Arc<LoadedCopy>>,
+    /// For each table its copy, and the column of the copy for each of its columns.
+    tables: Vec<(TableId, TableCopy, Vec<Option<usize>>)>,
+}
+
+impl StatementCopies {
+    /// The copies of all tables that were looked up, or the reason why one has none that the statement may read.
+    fn of(
+        context: &StatementContext<'_>,
+        catalog: &SessionCatalog<'_>,
+        engine: &Arc<dyn SecondaryEngine>,
+    ) -> Result<Result<Self, Refused>> {
+        let mut copies = Vec::new();
+        let mut tables = Vec::new();
+        for table in catalog.base_tables().iter() {
+            let name = format!("{}.{}", table.definition.database, table.definition.name);
+            let copy = match copy_of(context, table, engine)? {
+                Ok(copy) => copy,
+                Err(what) => return Ok(Err(Refused(format!("table {name} {what}")))),
+            };
+            let reader = catalog.opened(table.id).map(|table| table.state());
+            if !reader.is_some_and(|state| copy.serves(&state)) {
+                return Ok(Err(Refused(format!(
+                    "table {name} has changed since it was loaded"
+                ))));
+            }
+            let columns = &table.definition.columns;
+            let place = |column| copy.columns.iter().position(|own| *own == column);
+            let places = (0..columns.len()).map(place).collect();
+            let types = copy
+                .columns
+                .iter()
+                .map(|column| columns[*column].ty.clone());
+            let parts = copy.parts.iter().map(|part| CopyPart {
+                location: part.stored.location.clone(),
+                rows: part.stored.rows,
+            });
+            let of_job = TableCopy {
+                table: name,
+                parts: parts.collect(),
+                types: types.collect(),
+            };
+            tables.push((table.id, of_job, places));
+            copies.push(copy);
+        }
+        if tables.is_empty() {
+            return Ok(Err(Refused("it reads no base table".to_owned())));
+        }
+        Ok(Ok(Self { copies, tables }))
+    }
+}
+
+/// The copy of a table, or the reason why it has none.
+fn copy_of(
+    context: &StatementContext<'_>,
+    table: &BaseTable,
+    engine: &Arc<dyn SecondaryEngine>,
+) -> Result<Result<Arc<LoadedCopy>, &'static str>> {
+    let database = context.database();
+    if database.options.offloads_all {
+        if table.definition.is_temporary() || table.durable().is_none() {
+            return Ok(Err("is in no durable store"));
+        }
+        let interrupt = context.temp_table_context().interrupt();
+        let loaded = database.load_copy(table, engine, interrupt, LoadCause::Refresh)?;
+        return Ok(loaded.ok_or("has changed its definition"));
+    }
+    let is_named = |own: &str| own.eq_ignore_ascii_case(engine.name());
+    if !table.definition.secondary_engine().is_some_and(is_named) {
+        return Ok(Err("has another SECONDARY_ENGINE, or none"));
+    }
+    Ok(table.copy.copy().ok_or("is not loaded"))
+}
+
+impl Copies for StatementCopies {
+    fn copy(&self, table: &TableSource) -> Result<(TableCopy, Vec<Option<usize>>), Refused> {
+        let mut tables = self.tables.iter();
+        let found = tables.find(|(id, ..)| *id == table.id);
+        let missing = || Refused(format!("table {} is not a base table", table.name));
+        let (_, copy, places) = found.ok_or_else(missing)?;
+        Ok((copy.clone(), places.clone()))
+    }
+}

@@ -1,0 +1,467 @@
+//! Distribution of a plan: cuts a physical plan into the fragments of a job.
+//!
+//! The plan is walked from its leaves up, with one open fragment for each subtree. An operator joins the open fragment of
+//! its input where the rows are where it needs them, and otherwise the fragment is closed, and another one is opened
+//! that reads its rows through an exchange ([`open`]). Grouping is done in two steps where groups are few
+//! ([`grouping`]), joins by broadcasting the smaller side or by the hash of their keys ([`joins`]), windows by the
+//! hash of what all of them are partitioned by ([`windows`]). So a result is the same rows as the plan's, in any order
+//! where the plan does not define one.
+//!
+//! The walk stops at what is not distributed. Operators above a subtree that is distributed may stay in the server: the
+//! rest of the plan then reads the rows of the job as a table.
+
+mod grouping;
+mod joins;
+mod open;
+mod operators;
+mod sets;
+mod shown;
+mod windows;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mayfly_plan::expression::{Subquery, SubqueryKind};
+use mayfly_plan::logical::{visit_expression, visit_expression_mut};
+use mayfly_plan::physical::POSITION;
+use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedId, SharedResult, SharedSource};
+use mayfly_plan::{Expression, ExpressionKind, TableId, TableSource, with_stack};
+use mayfly_types::SqlType;
+
+use self::open::Open;
+use self::operators::change_expressions;
+use crate::encoding::Refused;
+use crate::job::{
+    Exchange, Fragment, Input, Job, JobSettings, TableCopy, TableInput, input_source,
+};
+
+/// Copies of tables, as a distribution asks for them.
+pub trait Copies {
+    /// The copy of a table and, for each of its columns, the column of the copy; else the reason why there is none that
+    /// the statement may read.
+    ///
+    /// # Errors
+    /// The reason, for users.
+    fn copy(&self, table: &TableSource) -> Result<(TableCopy, Vec<Option<usize>>), Refused>;
+}
+
+/// A plan that is distributed.
+#[derive(Debug)]
+pub struct Distributed {
+    /// The job.
+    pub job: Job,
+    /// What is left to the server: a plan that scans the table `result`.
+    pub rest: QueryPlan,
+    /// The whole plan for EXPLAIN, with the exchanges of the job as operators.
+    pub shown: QueryPlan,
+}
+
+/// Distributes a plan over `partitions`. `result` is the number of the table by which the rest of the plan names the rows of
+/// the job.
+///
+/// # Errors
+/// The reason why nothing of the plan is distributed.
+pub fn distribute(
+    plan: &QueryPlan,
+    copies: &dyn Copies,
+    partitions: usize,
+    settings: &JobSettings,
+    result: TableId,
+) -> Result<Distributed, Refused> {
+    let mut first_reason = None;
+    let mut above = 0;
+    let mut at = &plan.root;
+    loop {
+        let mut distribution = Distribution::new(plan, copies, partitions);
+        let made = distribution.place(at).and_then(|open| {
+            distribution.close(open);
+            let fragments = std::mem::take(&mut distribution.fragments);
+            let job = Job {
+                fragments,
+                settings: settings.clone(),
+            };
+            job.encode().map(|_| job)
+        });
+        let reason = match made {
+            Ok(job) => {
+                let last = job.fragments.len() - 1;
+                let whole = shown::shown(&job, last, &distribution.scans, partitions);
+                let mut shown = plan.clone();
+                replace(&mut shown.root, above, whole);
+                let mut rest = plan.clone();
+                replace(&mut rest.root, above, rows_of_job(at, result));
+                return Ok(Distributed { job, rest, shown });
+            }
+            Err(reason) => first_reason.get_or_insert(reason).clone(),
+        };
+        let Some(below) = single_input(at) else {
+            return Err(reason);
+        };
+        at = below;
+        above += 1;
+    }
+}
+
+/// The input of an operator that gives or changes rows one by one.
+fn single_input(plan: &Plan) -> Option<&Plan> {
+    match &plan.operator {
+        Operator::Filter { input, .. }
+        | Operator::Project { input, .. }
+        | Operator::Limit { input, .. }
+        | Operator::Sort { input, .. }
+        | Operator::Block { input, .. }
+        | Operator::Materialize { input, .. }
+        | Operator::Aggregate { input, .. }
+        | Operator::Window { input, .. } => Some(input),
+        _ => None,
+    }
+}
+
+/// Replaces the operator `depth` inputs below, all of which are single ones.
+fn replace(plan: &mut Plan, depth: usize, with: Plan) {
+    if depth == 0 {
+        *plan = with;
+        return;
+    }
+    if let Operator::Filter { input, .. }
+    | Operator::Project { input, .. }
+    | Operator::Limit { input, .. }
+    | Operator::Sort { input, .. }
+    | Operator::Block { input, .. }
+    | Operator::Materialize { input, .. }
+    | Operator::Aggregate { input, .. }
+    | Operator::Window { input, .. } = &mut plan.operator
+    {
+        replace(input, depth - 1, with);
+    }
+}
+
+/// A scan of a job's rows in place of the operator that the job computes.
+fn rows_of_job(replaced: &Plan, result: TableId) -> Plan {
+    let mut source = input_source(0, &replaced.output, replaced.estimated_rows);
+    source.id = result;
+    Plan {
+        number: replaced.number,
+        operator: scan_of(source, None),
+        output: replaced.output.clone(),
+        estimated_rows: replaced.estimated_rows,
+    }
+}
+
+/// A scan of all columns of a table.
+fn scan_of(table: TableSource, predicate: Option<Expression>) -> Operator {
+    Operator::TableScan {
+        alias: table.name.clone(),
+        columns: (0..table.columns.len()).collect(),
+        table: Arc::new(table),
+        predicate,
+        pushed: Vec::new(),
+        order: Vec::new(),
+        possible: Vec::new(),
+    }
+}
+
+/// State of a distribution.
+struct Distribution<'p> {
+    shared: &'p [SharedResult],
+    /// Number of scans of each shared result.
+    readers: Vec<usize>,
+    copies: &'p dyn Copies,
+    partitions: usize,
+    fragments: Vec<Fragment>,
+    /// Number of the next input, unique in the job.
+    next_input: usize,
+    /// Scans of tables by the numbers of their inputs, as they are in the plan.
+    scans: HashMap<usize, Plan>,
+}
+
+impl<'p> Distribution<'p> {
+    fn new(plan: &'p QueryPlan, copies: &'p dyn Copies, partitions: usize) -> Self {
+        let mut readers = vec![0; plan.shared.len()];
+        count_readers(&plan.root, &mut readers);
+        for shared in &plan.shared {
+            match &shared.source {
+                SharedSource::Plan(plan) => count_readers(plan, &mut readers),
+                SharedSource::Recursive { seed, step, .. } => {
+                    count_readers(seed, &mut readers);
+                    count_readers(step, &mut readers);
+                }
+            }
+        }
+        Self {
+            shared: &plan.shared,
+            readers,
+            copies,
+            partitions,
+            fragments: Vec::new(),
+            next_input: 0,
+            scans: HashMap::new(),
+        }
+    }
+
+    /// Places an operator and all below it.
+    fn place(&mut self, plan: &Plan) -> Result<Open, Refused> {
+        with_stack(|| self.place_operator(plan))
+    }
+
+    fn place_operator(&mut self, plan: &Plan) -> Result<Open, Refused> {
+        match &plan.operator {
+            Operator::TableScan { .. } => self.scan(plan),
+            Operator::Values { .. } => {
+                let mut open = Open::once(plan.clone());
+                self.subqueries(&mut open)?;
+                Ok(open)
+            }
+            Operator::Filter { input, .. } | Operator::Project { input, .. } => {
+                let open = self.place(input)?.under(plan);
+                self.with_subqueries(open)
+            }
+            Operator::Block { input, .. } | Operator::Materialize { input, .. } => {
+                self.place(input)
+            }
+            Operator::Limit {
+                input,
+                offset,
+                count,
+            } => self.limit(plan, input, (*offset, *count)),
+            Operator::Sort { input, limit, .. } => self.sort(plan, input, *limit),
+            Operator::Aggregate { input, grouping } => self.aggregate(plan, input, grouping),
+            Operator::Window { .. } => self.windows(plan),
+            Operator::HashJoin { .. } | Operator::NestedLoopJoin { .. } => self.join(plan),
+            Operator::SetOperation {
+                kind, all, inputs, ..
+            } => self.set_operation(plan, *kind, *all, inputs),
+            Operator::SharedScan {
+                shared, arguments, ..
+            } => {
+                if !arguments.is_empty() {
+                    return Err(Refused("a dependent derived table".to_owned()));
+                }
+                self.shared(*shared)
+            }
+            other => Err(Refused(crate::encoding::operator_name(other).to_owned())),
+        }
+    }
+
+    /// Each run reads a part of the table's copy.
+    fn scan(&mut self, plan: &Plan) -> Result<Open, Refused> {
+        let Operator::TableScan {
+            table,
+            columns,
+            predicate,
+            pushed,
+            order,
+            ..
+        } = &plan.operator
+        else {
+            return Err(Refused("no scan".to_owned()));
+        };
+        if !order.is_empty() || pushed.iter().any(|term| term.is_exact) {
+            return Err(Refused(format!("{} is not a stored table", table.name)));
+        }
+        if columns.contains(&POSITION) {
+            return Err(Refused("positions of rows".to_owned()));
+        }
+        let (copy, places) = self.copies.copy(table)?;
+        let in_copy = columns.iter().map(|column| {
+            let place = places.get(*column).copied().flatten();
+            place.ok_or_else(|| {
+                let name = &table.columns[*column].name;
+                Refused(format!("column {}.{name} is NOT SECONDARY", table.name))
+            })
+        });
+        let columns = in_copy.collect::<Result<Vec<_>, _>>()?;
+        let input = Input::Table(TableInput { copy, columns });
+        let number = self.input_number();
+        self.scans.insert(number, plan.clone());
+        let source = input_source(number, &plan.output, table.row_count as f64);
+        let scan = Plan {
+            operator: scan_of(source, predicate.clone()),
+            ..plan.clone()
+        };
+        self.with_subqueries(Open::parts(scan, number, input))
+    }
+
+    /// The first rows of each run, then those of all.
+    fn limit(&mut self, plan: &Plan, input: &Plan, range: (u64, u64)) -> Result<Open, Refused> {
+        let open = self.place(input)?;
+        if open.once {
+            return Ok(open.under(plan));
+        }
+        let (offset, count) = range;
+        let count = offset.saturating_add(count);
+        let open = open.with(plan.number, input.output.clone(), |input| Operator::Limit {
+            input,
+            offset: 0,
+            count,
+        });
+        Ok(self.gathered(open).under(plan))
+    }
+
+    /// All rows in order come from one run.
+    fn sort(
+        &mut self,
+        plan: &Plan,
+        input: &Plan,
+        limit: Option<(u64, u64)>,
+    ) -> Result<Open, Refused> {
+        let open = self.place(input)?;
+        if open.once {
+            return self.with_subqueries(open.under(plan));
+        }
+        let open = match limit {
+            None => open,
+            Some((offset, count)) => {
+                let mut first = plan.clone();
+                if let Operator::Sort { limit, .. } = &mut first.operator {
+                    *limit = Some((0, offset.saturating_add(count)));
+                }
+                let open = open.under(&first);
+                self.with_subqueries(open)?
+            }
+        };
+        let open = self.gathered(open).under(plan);
+        self.with_subqueries(open)
+    }
+
+    /// A shared result is computed by each of its readers, if all get the same rows.
+    fn shared(&mut self, id: SharedId) -> Result<Open, Refused> {
+        let shared = self
+            .shared
+            .get(id.0)
+            .ok_or_else(|| Refused("a shared result".to_owned()))?;
+        if shared.kept.is_some() {
+            return Err(Refused(
+                "a result that is kept for other statements".to_owned(),
+            ));
+        }
+        let SharedSource::Plan(source) = &shared.source else {
+            return Err(Refused("a recursive common table expression".to_owned()));
+        };
+        if self.readers[id.0] > 1 && !gives_same_rows(source) {
+            return Err(Refused(format!(
+                "{} is read several times and chooses rows",
+                shared.name
+            )));
+        }
+        self.place(source)
+    }
+
+    /// [`Self::subqueries`] of an open fragment.
+    fn with_subqueries(&mut self, mut open: Open) -> Result<Open, Refused> {
+        self.subqueries(&mut open)?;
+        Ok(open)
+    }
+
+    /// Makes the rows of subqueries in the top operator's expressions inputs of the fragment.
+    pub(super) fn subqueries(&mut self, open: &mut Open) -> Result<(), Refused> {
+        let mut has_any = false;
+        open.plan.for_each_expression(&mut |expression| {
+            visit_expression(expression, &mut |inner| {
+                has_any |= matches!(inner.kind, ExpressionKind::Subquery(_));
+                true
+            });
+        });
+        if !has_any {
+            return Ok(());
+        }
+        let mut done = Ok(());
+        let mut inputs = Vec::new();
+        change_expressions(&mut open.plan.operator, &mut |expression| {
+            if done.is_ok() {
+                done = self.subqueries_in(expression, &mut inputs);
+            }
+        });
+        open.inputs.extend(inputs);
+        done
+    }
+
+    /// Replaces the plans of subqueries in an expression by scans of inputs.
+    fn subqueries_in(
+        &mut self,
+        expression: &mut Expression,
+        inputs: &mut Vec<(usize, Input)>,
+    ) -> Result<(), Refused> {
+        let mut done = Ok(());
+        visit_expression_mut(expression, &mut |inner| {
+            if let ExpressionKind::Subquery(subquery) = &mut inner.kind
+                && done.is_ok()
+            {
+                match self.subquery(subquery, inputs) {
+                    Ok(own) => *subquery = Arc::new(own),
+                    Err(reason) => done = Err(reason),
+                }
+            }
+            true
+        });
+        done
+    }
+
+    /// A subquery over rows that each run gets.
+    fn subquery(
+        &mut self,
+        subquery: &Subquery,
+        inputs: &mut Vec<(usize, Input)>,
+    ) -> Result<Subquery, Refused> {
+        if !subquery.parameters.is_empty() {
+            return Err(Refused("a dependent subquery".to_owned()));
+        }
+        let mut kind = subquery.kind.clone();
+        if let SubqueryKind::Quantified { left, .. } | SubqueryKind::Row { left, .. } = &mut kind {
+            for side in left {
+                self.subqueries_in(side, inputs)?;
+            }
+        }
+        let open = self.place(&subquery.plan)?;
+        let (plan, input) = self.sent(open, Exchange::Broadcast);
+        inputs.push(input);
+        Ok(Subquery {
+            plan,
+            kind,
+            ..subquery.clone()
+        })
+    }
+
+    fn input_number(&mut self) -> usize {
+        self.next_input += 1;
+        self.next_input - 1
+    }
+}
+
+/// Whether each run of a plan gives the same rows: it chooses none by their order of arrival.
+fn gives_same_rows(plan: &Plan) -> bool {
+    let own = match &plan.operator {
+        Operator::Limit { .. } | Operator::Window { .. } => false,
+        Operator::Sort { limit, .. } => limit.is_none(),
+        Operator::Aggregate { grouping, .. } => grouping.first_groups.is_none(),
+        _ => true,
+    };
+    let mut all = own;
+    with_stack(|| plan.for_each_input(&mut |input| all = all && gives_same_rows(input)));
+    all
+}
+
+/// Counts the scans of shared results in a plan and its subqueries.
+fn count_readers(plan: &Plan, readers: &mut [usize]) {
+    if let Operator::SharedScan { shared, .. } = &plan.operator
+        && let Some(count) = readers.get_mut(shared.0)
+    {
+        *count += 1;
+    }
+    with_stack(|| {
+        plan.for_each_input(&mut |input| count_readers(input, readers));
+        plan.for_each_expression(&mut |expression| {
+            visit_expression(expression, &mut |inner| {
+                if let ExpressionKind::Subquery(subquery) = &inner.kind {
+                    count_readers(&subquery.plan, readers);
+                }
+                true
+            });
+        });
+    });
+}
+
+/// Columns of rows of these types as expressions.
+fn columns(types: &[SqlType]) -> Vec<Expression> {
+    Expression::columns_of(types)
+}
