@@ -147,7 +147,8 @@ pub(crate) fn named_value(expression: &Expression) -> Option<&Expression> {
             ..
         } if function.has(Fact::NamedConstant) => match arguments.as_slice() {
             [name, value] => {
-                let is_claim = matches!(name.as_literal(), Some(Value::Bytes(name)) if name.is_empty());
+                let is_claim =
+                    matches!(name.as_literal(), Some(Value::Bytes(name)) if name.is_empty());
                 let is_read = matches!(
                     value.kind,
                     ExpressionKind::Column(_) | ExpressionKind::Local(_)

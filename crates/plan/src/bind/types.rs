@@ -12,7 +12,7 @@ use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, 
 
 use super::collation::{aggregate_collations, coercibility, has_collation, named_value};
 use super::variables::{is_read_as, read_as};
-use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind, LENGTH_CASTS, WRITTEN_CAST};
 use crate::tree::logical::{ColumnId, SubqueryKind, has_subquery, with_stack};
 use crate::tree::physical::{AggregateCall, ClientType};
 pub(crate) use mayfly_types::common_type::string_of;
@@ -140,7 +140,11 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
     };
     let is_choice = results.len() > 1;
     let unconverted = results.into_iter().map(|result| match &result.kind {
-        ExpressionKind::Cast(inner, _) if is_choice && result.ty.kind == expression.ty.kind => {
+        ExpressionKind::Cast(inner, text)
+            if is_choice
+                && result.ty.kind == expression.ty.kind
+                && !is_written(text.as_deref()) =>
+        {
             &**inner
         }
         _ => result,
@@ -151,6 +155,20 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
             .filter(|result| result.ty.kind != TypeKind::Null)
             .collect(),
     )
+}
+
+/// Whether the conversion with this name in warnings is one of CAST() or CONVERT().
+fn is_written(name: Option<&str>) -> bool {
+    name.is_some_and(|name| name == WRITTEN_CAST || LENGTH_CASTS.contains(&name))
+}
+
+/// Whether a text is what CAST() or CONVERT() makes of another one.
+fn is_converted(text: &Expression) -> bool {
+    match &text.kind {
+        ExpressionKind::Cast(_, name) => is_written(name.as_deref()),
+        ExpressionKind::Call { function, .. } => function.has(Fact::NamesCharset),
+        _ => false,
+    }
 }
 
 /// A fixed-length string in the form reported to clients.
@@ -173,6 +191,11 @@ fn choice_kind(
         let types = results.iter().zip(reported);
         let types = types.map(|(result, reported)| match *reported {
             ClientType::Choice(TypeKind::Char) => fixed_string(&result.ty),
+            // A converted text is a VARCHAR, whatever its column is.
+            _ if result.ty.kind == TypeKind::Char && is_converted(result) => SqlType {
+                kind: TypeKind::VarChar,
+                ..result.ty.clone()
+            },
             ClientType::Choice(kind) | ClientType::Kept(kind)
                 if result.ty.is_integer() && kind != TypeKind::Bit =>
             {
