@@ -20,8 +20,8 @@ pub enum Fact {
     Overflows,
     /// Its second argument is an XPath expression, which must be a constant.
     ConstantPath,
-    /// The type of its result depends on the value of its second argument, if that is a constant.
-    TypedByFormat,
+    /// The type of its result depends on the values of these arguments, where they are constant.
+    TypedByConstants(&'static [usize]),
     /// A hexadecimal or bit literal as one of the first `n` arguments is an integer.
     ReadsIntegers(usize),
     /// A hexadecimal or bit literal as the first argument is a DOUBLE.
