@@ -6,15 +6,17 @@
 
 use std::sync::Arc;
 
-use mayfly_offload::distribute::{Copies, distribute};
+use mayfly_exec::RunContext;
+use mayfly_offload::distribute::{Copies, distribute, settle};
 use mayfly_offload::{CopyPart, JobSettings, Refused, TableCopy};
 use mayfly_plan::explain::examined_rows;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_plan::{TableId, TableSource};
 use mayfly_syntax::VariableUse;
 use mayfly_syntax::ast::Query;
-use mayfly_types::Result;
+use mayfly_types::convert::array_value;
 use mayfly_types::error::codes;
+use mayfly_types::{Batch, Result};
 
 use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
@@ -117,7 +119,8 @@ pub(super) fn offloaded(
     let catalog = SessionCatalog::new(context, &parameters.values);
     let catalog = catalog.for_secondary_engine(engine.name());
     let options = context.plan_options();
-    let plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
+    let mut plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
+    settle_values(context, &mut plan)?;
     let copies = match StatementCopies::of(context, &catalog, &engine)? {
         Ok(copies) => copies,
         Err(refused) => return Ok(Err(refused)),
@@ -160,6 +163,17 @@ pub(super) fn offloaded(
             job,
         }),
     }))
+}
+
+/// Computes what depends on the session alone.
+fn settle_values(context: &StatementContext<'_>, plan: &mut QueryPlan) -> Result<()> {
+    let execution = context.execution_context(Arc::<StatementTables>::default());
+    let values = Arc::clone(&context.parameters().values);
+    let run = RunContext::for_expressions(execution, &values);
+    settle(plan, values.len(), &mut |expression| {
+        let computed = mayfly_exec::evaluate(expression, &Batch::new(Vec::new(), 1), &run)?;
+        Ok(array_value(&computed, 0))
+    })
 }
 
 /// The reason why a query stays here where no secondary engine is plugged in, in MySQL's words.
