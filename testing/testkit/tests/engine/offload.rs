@@ -292,7 +292,7 @@ fn explain_shows_exchanges_and_reasons() {
         ),
         (
             "SELECT COUNT(*) FROM v",
-            "table cluster_test.v has another SECONDARY_ENGINE, or none",
+            "You have not defined the secondary engine for at least one of the query tables [cluster_test.v]",
         ),
     ] {
         session.must("CREATE TABLE IF NOT EXISTS v (a INT)");
