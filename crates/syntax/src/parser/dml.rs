@@ -231,8 +231,15 @@ impl Parser<'_> {
         let next = self.ahead(1);
         let begins_expression = match next.kind {
             Kind::Word => {
-                let reserved = kw![CASE EXISTS FALSE IF NOT NULL TRUE];
-                !next.keyword.is_reserved() || reserved.contains(&next.keyword)
+                let behind_tables = kw![
+                    CROSS EXCEPT FOR FORCE FROM GROUP HAVING IGNORE INNER INTERSECT INTO JOIN
+                    LEFT LIMIT LOCK NATURAL ON ORDER PARTITION RIGHT SET STRAIGHT_JOIN UNION USE
+                    USING WHERE WINDOW
+                ];
+                // LEFT() and RIGHT() are functions, too.
+                let is_function = kw![LEFT RIGHT].contains(&next.keyword)
+                    && self.ahead(2).kind == Kind::LeftParen;
+                is_function || !behind_tables.contains(&next.keyword)
             }
             kind => matches!(
                 kind,

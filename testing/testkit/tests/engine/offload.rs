@@ -292,7 +292,7 @@ fn explain_shows_exchanges_and_reasons() {
         ),
         (
             "SELECT COUNT(*) FROM v",
-            "at least one of the query tables [cluster_test.v]",
+            "You have not defined the secondary engine for at least one of the query tables [cluster_test.v]",
         ),
     ] {
         session.must("CREATE TABLE IF NOT EXISTS v (a INT)");
