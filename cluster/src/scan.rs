@@ -9,7 +9,9 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::object_store::ObjectStoreUrl;
-use datafusion::datasource::physical_plan::{FileGroup, FileGroupPartitioner, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::physical_plan::{
+    FileGroup, FileGroupPartitioner, FileScanConfigBuilder, ParquetSource,
+};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::ExecutionPlan;
 
@@ -36,7 +38,10 @@ pub struct File {
 impl Scan {
     /// The files in `parts` groups of ranges, some of which may be empty.
     pub fn groups(&self, parts: usize) -> Vec<FileGroup> {
-        let files = self.files.iter().map(|file| PartitionedFile::new(file.path.clone(), file.size));
+        let files = self
+            .files
+            .iter()
+            .map(|file| PartitionedFile::new(file.path.clone(), file.size));
         let whole = vec![FileGroup::new(files.collect())];
         let mut groups = FileGroupPartitioner::new()
             .with_target_partitions(parts)
