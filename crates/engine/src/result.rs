@@ -98,7 +98,7 @@ impl ResultColumn {
     }
 
     pub(crate) fn from_plan(column: &OutputColumn) -> Self {
-        if column.client_type == ClientType::Choice(TypeKind::Bit) && column.buffered.is_none() {
+        if column.client_type.chooses_bits() && column.buffered.is_none() {
             return Self {
                 name: column.name.clone(),
                 ty: SqlType::bit(column.ty.length),

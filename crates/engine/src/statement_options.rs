@@ -99,6 +99,8 @@ pub(crate) struct StatementOptions {
     pub(crate) examined_rows_max: Option<u64>,
     pub(crate) use_secondary_engine: SecondaryEngineUse,
     pub(crate) secondary_engine_cost_threshold: f64,
+    /// `secondary_engine_read_stale`
+    pub(crate) reads_stale_copies: bool,
     pub(crate) quote_show_create: bool,
     /// `show_create_table_verbosity`
     pub(crate) shows_row_format: bool,
@@ -234,6 +236,7 @@ impl StatementOptions {
                 _ => SecondaryEngineUse::Forced,
             },
             secondary_engine_cost_threshold: settings.get(typed::SECONDARY_ENGINE_COST_THRESHOLD),
+            reads_stale_copies: settings.get(typed::SECONDARY_ENGINE_READ_STALE),
             examined_rows_max: (!settings.get(typed::SQL_BIG_SELECTS))
                 .then(|| settings.get(typed::MAX_JOIN_SIZE)),
             max_tmp_statement_memory_usage: settings.get(typed::MAX_TMP_STATEMENT_MEMORY_USAGE),

@@ -40,7 +40,7 @@ pub use table::{
     TableWriter,
 };
 pub use transaction::Participant;
-pub use tree_version::TreeVersion;
+pub use tree_version::{TreeVersion, WatchedRanges};
 pub use workers::{Worker, WorkerPool};
 
 pub use temptable::{

@@ -179,15 +179,17 @@ impl LocalCluster {
 /// Rows in pieces, so that several runs have some of few rows.
 fn in_pieces(batches: Vec<Batch>) -> Vec<Batch> {
     let pieces = batches.into_iter().flat_map(|batch| {
-        let starts = (0..batch.row_count()).step_by(PIECE_ROWS);
-        let piece = move |at| batch.slice(at, PIECE_ROWS.min(batch.row_count() - at));
-        starts.map(piece)
+        let rows = batch.row_count();
+        let size = PIECE_ROWS_MIN.max(rows / 8);
+        (0..rows)
+            .step_by(size)
+            .map(move |at| batch.slice(at, size.min(rows - at)))
     });
     pieces.collect()
 }
 
-/// Number of rows of a piece.
-const PIECE_ROWS: usize = 7;
+/// Minimum number of rows of a piece.
+const PIECE_ROWS_MIN: usize = 7;
 
 /// The rows of a batch that go to a partition.
 fn sent_to(batch: &Batch, partition: usize) -> Batch {

@@ -72,7 +72,7 @@ pub struct MemoryEngine {
 }
 
 impl MemoryEngine {
-    /// An engine that keeps parts of about so many rows.
+    /// An engine with parts of about `part_rows` rows.
     #[must_use]
     pub fn new(part_rows: u64) -> Arc<Self> {
         Arc::new(Self {

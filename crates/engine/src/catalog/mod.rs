@@ -361,6 +361,16 @@ impl Catalog {
         all
     }
 
+    /// All stored functions, ordered by database and name.
+    pub(crate) fn all_functions(&self) -> Vec<Arc<StoredFunction>> {
+        let databases = self.read();
+        let mut names: Vec<&String> = databases.keys().collect();
+        names.sort_unstable();
+        let entries = names.into_iter().filter_map(|name| databases.get(name));
+        let functions = entries.flat_map(|entry| entry.functions.values());
+        functions.cloned().collect()
+    }
+
     /// Adds a view, or replaces the one that has its name; 1049 without its database.
     pub(crate) fn put_view(
         &self,

@@ -62,12 +62,15 @@ pub struct FunctionDefinition {
 #[derive(Debug)]
 pub(crate) struct Routine {
     pub(crate) environment: Environment,
+    /// When it was added, in microseconds of Unix time.
+    pub(crate) created: i64,
     body: FunctionBody,
 }
 
 impl FunctionDefinition {
-    /// The function of this definition in a database, which is the current one of its statements.
-    pub(crate) fn in_database(self, database: &str) -> StoredFunction {
+    /// The function of this definition in a database, which is the current one of its statements. It is added at a
+    /// moment (`now`).
+    pub(crate) fn in_database(self, database: &str, now: i64) -> StoredFunction {
         let environment = Environment {
             database: Some(Arc::from(database)),
             ..Environment::default()
@@ -81,6 +84,7 @@ impl FunctionDefinition {
             access: self.access,
             body: Arc::new(Routine {
                 environment,
+                created: now,
                 body: self.body,
             }),
         }
@@ -88,6 +92,14 @@ impl FunctionDefinition {
 }
 
 impl Routine {
+    /// The statement of the body, if it is one.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.body {
+            FunctionBody::Statement(text) => Some(text),
+            FunctionBody::Work(_) => None,
+        }
+    }
+
     /// The value of the body, with its type.
     pub(crate) fn run(
         &self,

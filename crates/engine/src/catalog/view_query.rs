@@ -321,7 +321,7 @@ fn expand(item: &SelectItem, scope: &Scope) -> Vec<SelectItem> {
     let item_of = |table: &NamedTable, name: &String| SelectItem::ExprWithAlias {
         expr: column(table, name),
         alias: quoted(name),
-        implicit: false,
+        implicit: true,
     };
     match item {
         SelectItem::Wildcard => {

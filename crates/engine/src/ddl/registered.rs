@@ -61,8 +61,8 @@ impl Database {
         check_name(&function.name, &codes::ER_SP_WRONG_NAME)?;
         let mut session = self.session();
         let context = StatementContext::internal(&mut session);
-        self.catalog
-            .add_function(&context, function.in_database(database))
+        let function = function.in_database(database, context.now());
+        self.catalog.add_function(&context, function)
     }
 
     /// Adds a function that gives a table in FROM, in place of one of its name. `FROM 'name'` calls the one called

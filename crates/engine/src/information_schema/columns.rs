@@ -5,9 +5,11 @@ use std::sync::OnceLock;
 
 use data_encoding::HEXUPPER;
 use itertools::Itertools;
+use mayfly_plan::physical::{ClientType, OutputColumn};
 use mayfly_plan::{DefaultSource, TableSource};
 use mayfly_syntax::ast::{KeyKind, SetExpr};
 use mayfly_types::convert::implicit_default;
+use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
@@ -95,17 +97,32 @@ fn system_view_rows(context: &RelationContext, name: &str) -> Vec<Row> {
     known.get(name).cloned().unwrap_or_default()
 }
 
-/// The columns of a view, with their current types, and the defaults of the tables' columns that they show; none when
-/// the view is invalid.
+/// The columns of a view, with their current types, and the defaults of the tables' columns that they show; none, with
+/// warning 1356, when the view is invalid.
 fn view_rows(context: &RelationContext, view: &ViewDefinition) -> Vec<Row> {
     let Some(planned) = view_columns(context, view) else {
+        context.warn(codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]));
         return Vec::new();
     };
     let zone = &context.options().session.time_zone;
     let columns = planned.iter().zip(&view.source.columns);
     let is_union = matches!(*view.source.query.body, SetExpr::SetOperation { .. });
     let columns = columns.zip(1_u64..).map(|((column, name), position)| {
-        let ty = selected_type(column, is_union);
+        // The dictionary has the number that IFNULL() of BITs computes.
+        let ty = match column.client_type {
+            ClientType::Kept(TypeKind::Bit) => {
+                let client_type = ClientType::Choice(TypeKind::Bit);
+                let column = column.clone();
+                selected_type(
+                    &OutputColumn {
+                        client_type,
+                        ..column
+                    },
+                    is_union,
+                )
+            }
+            _ => selected_type(column, is_union),
+        };
         let base = column.origin.as_ref().and_then(|origin| {
             let table = context.catalog().table(&origin.database, &origin.table)?;
             let position = table.definition.column_position(&origin.column)?;
@@ -207,14 +224,7 @@ impl<'a> Column<'a> {
 
     fn row(self) -> Row {
         let ty = self.ty;
-        let (characters, octets) = lengths(ty);
-        let (precision, scale) = numeric(ty);
-        let has_fraction = matches!(
-            ty.kind,
-            TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp
-        );
-        let collation = type_text::has_character_set(ty).then(|| character_sets::row(ty.collation));
-        row![
+        let mut row = row![
             "def",
             self.table.0,
             self.table.1,
@@ -222,14 +232,9 @@ impl<'a> Column<'a> {
             self.position,
             self.default,
             yes_no(self.nullable),
-            type_text::data_type(ty),
-            characters,
-            octets,
-            precision,
-            scale,
-            has_fraction.then_some(u64::from(ty.decimals)),
-            collation.map(|row| row.charset.name()),
-            collation.map(|row| row.name),
+        ];
+        row.extend(type_values(ty));
+        row.extend(row![
             type_text::column_type(ty),
             self.key,
             self.extra,
@@ -237,8 +242,30 @@ impl<'a> Column<'a> {
             self.comment,
             escaped_quotes(self.generation),
             ty.srid.map_or(Value::Null, |srid| Value::UInt(srid.into())),
-        ]
+        ]);
+        row
     }
+}
+
+/// The values of the columns from DATA_TYPE to COLLATION_NAME.
+pub(super) fn type_values(ty: &SqlType) -> Row {
+    let (characters, octets) = lengths(ty);
+    let (precision, scale) = numeric(ty);
+    let has_fraction = matches!(
+        ty.kind,
+        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp
+    );
+    let collation = type_text::has_character_set(ty).then(|| character_sets::row(ty.collation));
+    row![
+        type_text::data_type(ty),
+        characters,
+        octets,
+        precision,
+        scale,
+        has_fraction.then_some(u64::from(ty.decimals)),
+        collation.map(|row| row.charset.name()),
+        collation.map(|row| row.name),
+    ]
 }
 
 fn lengths(ty: &SqlType) -> (Value, Value) {

@@ -21,6 +21,7 @@ mod privileges;
 mod processlist;
 mod profiling;
 mod relation;
+mod routines;
 mod row;
 mod schemata;
 mod server;
@@ -74,6 +75,7 @@ const RELATIONS: &[&[Relation]] = &[
     key_caches::RELATIONS,
     extensions::RELATIONS,
     privileges::RELATIONS,
+    routines::RELATIONS,
     mysql::RELATIONS,
     logs::RELATIONS,
 ];
@@ -88,7 +90,7 @@ struct Relations {
 
 static ALL: LazyLock<Relations> = LazyLock::new(|| {
     let mut all: Vec<Relation> = [RELATIONS, performance::RELATIONS].concat().concat();
-    // Relations of unsupported features, such as routines and events, are empty.
+    // Relations of unsupported features, such as events, are empty.
     for name in standard::names() {
         if !all.iter().any(|relation| relation.name == name) {
             all.push(Relation::new(name, |_| Vec::new()));

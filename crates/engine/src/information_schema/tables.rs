@@ -12,6 +12,7 @@ use super::context::RelationContext;
 use super::relation::Relation;
 use super::row::{Row, row, text};
 use super::source_definition;
+use super::view_columns::invalid_view;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::SECONDARY_ENGINE;
 use crate::engines::Engine;
@@ -55,6 +56,7 @@ pub(super) fn rows(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
         let name = (&*definition.database, &*definition.name);
         (name, row(context, asked, table))
     });
+    let shows_comment = asked.reads(&["TABLE_COMMENT"]);
     let views = views.iter().map(|view| {
         let (database, name) = (view.database(), view.name());
         let mut row = row!["def", database, name, "VIEW"];
@@ -64,6 +66,10 @@ pub(super) fn rows(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
             created => convert::datetime_of_unix(created, zone),
         };
         row[20] = text("VIEW");
+        if shows_comment && let Some(invalid) = invalid_view(context, view) {
+            row[20] = text(invalid.message());
+            context.warn(invalid);
+        }
         ((database, name), row)
     });
     let by_name: BTreeMap<(&str, &str), Row> = tables.chain(views).collect();

@@ -25,6 +25,12 @@ pub(super) fn view_columns(
     plan.ok().map(|plan| plan.columns)
 }
 
+/// Error 1356 of a view whose query cannot be bound; the views of `sys` always can.
+pub(super) fn invalid_view(context: &RelationContext, view: &ViewDefinition) -> Option<Error> {
+    let is_valid = view.database() == "sys" || view_columns(context, view).is_some();
+    (!is_valid).then(|| codes::ER_VIEW_INVALID.with(&[&view.database(), &view.name()]))
+}
+
 /// The definitions of tables and views, without locks and privileges.
 struct Definitions<'c>(&'c RelationContext);
 

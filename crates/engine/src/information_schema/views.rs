@@ -10,6 +10,7 @@ use super::asked::Asked;
 use super::context::RelationContext;
 use super::relation::Relation;
 use super::row::{Row, row, yes_no};
+use super::view_columns::invalid_view;
 use crate::catalog::view::ViewDefinition;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -26,6 +27,9 @@ fn rows(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
         let (database, name) = (view.database(), view.name());
         let shows_query = asked.reads(&["VIEW_DEFINITION"]) && rights.sees_query(database, name);
         let query = shows_query.then(|| view.query_text());
+        if shows_query && let Some(invalid) = invalid_view(context, view) {
+            context.warn(invalid);
+        }
         row![
             "def",
             database,

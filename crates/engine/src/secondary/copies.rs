@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mayfly_storage::TableState;
+use mayfly_storage::{TableState, WatchedRanges};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Interrupt, Result};
 use parking_lot::{Condvar, Mutex};
@@ -51,10 +51,14 @@ impl Drop for Part {
 /// The copy of a table as of a version.
 #[derive(Debug)]
 pub(crate) struct LoadedCopy {
-    pub(crate) engine: Arc<dyn SecondaryEngine>,
     /// The positions of its columns in the table.
     pub(crate) columns: Vec<usize>,
+    /// The parts, in the order of the table's rows.
     pub(crate) parts: Vec<Arc<Part>>,
+    /// The ranges of the table's rows that are the parts, and for each the number of changes that the part has; `None`
+    /// for a part that may lack some of them.
+    pub(crate) ranges: Arc<WatchedRanges>,
+    pub(crate) changes: Vec<Option<u64>>,
     pub(crate) as_of: AsOf,
     /// Number of the snapshot that it was read from.
     pub(crate) version: u64,
@@ -133,15 +137,15 @@ struct State {
 /// State of a table in its secondary engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoadStatus {
-    /// It is not loaded.
+    /// A table that is not loaded.
     Absent,
-    /// It is being loaded, and has no copy yet.
+    /// A table that is being loaded, and has no copy yet.
     Loading,
-    /// Its copy has all changes.
+    /// A table whose copy has all changes.
     Fresh,
-    /// Its copy lacks changes.
+    /// A table whose copy lacks changes.
     Stale,
-    /// It was loaded, and is to be loaded again.
+    /// A table that was loaded, and is to be loaded again.
     Recovering,
 }
 

@@ -1,16 +1,22 @@
 //! Loading of a table into a secondary engine: the rows of one snapshot, part by part, in the order of the tree of
 //! rows, which is that of the primary key.
 //!
+//! A refresh reads again only the ranges of keys in which rows have changed: the store counts the commits that change
+//! rows of each part ([`WatchedRanges`]), before their changes are visible. A part whose count is still that of its load
+//! once the snapshot of the refresh is taken has the rows of that snapshot, and is kept.
+//!
 //! A load reads the store directly, as a statement of its own that locks nothing: it needs no session, so the statement
 //! ALTER TABLE … SECONDARY_LOAD and the background refresh load alike.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use arrow_array::cast::AsArray;
 use mayfly_storage::{
-    ChangeStorage, ColumnId, DurableStore, ReadLock, ReadView, ScanRequest, StatementOptions,
-    Table, TableDefinition, TableScan, TableState,
+    ByteRange, ChangeStorage, ColumnId, DurableStore, DurableTable, ReadLock, ReadView,
+    StatementOptions, Table, TableDefinition, TableScan, TableState, WatchedRanges,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Interrupt, Result};
@@ -61,8 +67,12 @@ pub(crate) fn load_into(
     {
         return Ok(Some(Arc::clone(fresh)));
     }
-    let copy = match source.load(engine, &running, interrupt, clock) {
-        Ok(copy) => copy,
+    let previous = running.previous.clone();
+    let previous =
+        previous.filter(|copy| cause == LoadCause::Refresh && copy.columns == source.columns);
+    let loaded = source.load(engine, &running, previous.as_deref(), interrupt, clock);
+    let loaded = match loaded {
+        Ok(loaded) => loaded,
         Err(error) => {
             add(&counters.failures, 1);
             running.fail(&error);
@@ -74,9 +84,9 @@ pub(crate) fn load_into(
         LoadCause::Refresh => &counters.refreshes,
     };
     add(count, 1);
-    add(&counters.rows, copy.rows());
-    add(&counters.bytes, copy.bytes());
-    Ok(running.finish(copy))
+    add(&counters.rows, loaded.rows);
+    add(&counters.bytes, loaded.bytes);
+    Ok(running.finish(loaded.copy))
 }
 
 /// A table that is loaded.
@@ -93,15 +103,15 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Makes a copy of the newest rows.
+    /// Makes a copy of the newest rows: of `previous` it keeps the parts whose rows are unchanged.
     fn load(
         &self,
         engine: &Arc<dyn SecondaryEngine>,
         running: &RunningLoad,
+        previous: Option<&LoadedCopy>,
         interrupt: &Interrupt,
         clock: &Arc<dyn Clock>,
-    ) -> Result<LoadedCopy> {
-        let progress = &running.progress;
+    ) -> Result<Loaded> {
         let transaction = self.store.session(self.storage.clone());
         let open = || {
             let statement = transaction.statement(StatementOptions {
@@ -116,40 +126,96 @@ impl Source {
         // The version is known before the snapshot is taken: else a commit to another table between the two would count
         // as a change of this one.
         let _known = open()?.state();
+        // The snapshot has the changes that are counted before it, unless a commit is under way; and none but those that
+        // are counted after it.
+        let before = previous.map(|copy| copy.ranges.changes());
         let table = open()?;
         let state = table.state();
-        let TableState::Committed { snapshot, .. } = state else {
+        let TableState::Committed { version, snapshot } = &state else {
             return Err(Error::internal("a table that is loaded has no versions"));
         };
-        let rows = table.statistics().rows;
-        progress.expected.store(rows, Ordering::Relaxed);
-        let columns: Vec<ColumnId> = self
-            .columns
-            .iter()
-            .map(|column| ColumnId(*column))
-            .collect();
-        let mut scan = Scan {
-            scan: table.scan(&ScanRequest::of(&columns))?,
-            next: None,
-            progress: Arc::clone(progress),
+        let (version, snapshot) = (Arc::clone(version), *snapshot);
+        let is_watched = |copy: &&LoadedCopy| {
+            let watched = version.watched();
+            watched.is_some_and(|watched| Arc::ptr_eq(&watched, &copy.ranges))
         };
+        let previous = previous.filter(is_watched);
+        let is_exact = version.get() <= snapshot;
+        let pieces = match previous {
+            Some(copy) => pieces(copy, engine.part_rows()),
+            None => vec![Piece::Read(ByteRange::ALL)],
+        };
+        let progress = &running.progress;
         progress.check()?;
-        let mut parts = Vec::new();
-        loop {
-            parts.push(self.load_part(engine, &mut scan, snapshot, interrupt)?);
-            if scan.is_at_end()? {
-                break;
+        let rows = match previous {
+            None => table.statistics().rows,
+            Some(copy) => copy.rows() - pieces.iter().map(Piece::kept_rows).sum::<u64>(),
+        };
+        progress.expected.store(rows, Ordering::Relaxed);
+        let (mut parts, mut starts) = (Vec::new(), Vec::new());
+        let (mut rows_read, mut bytes_read) = (0, 0);
+        for piece in pieces {
+            let range = match piece {
+                Piece::Keep(part, start) => {
+                    parts.push(part);
+                    starts.push(start);
+                    continue;
+                }
+                Piece::Read(range) => range,
+            };
+            let mut start = range.start.clone();
+            let mut scan = Scan::new(&table, range, &self.columns, progress)?;
+            // A range without rows belongs to the part before it, and a table without rows has one part.
+            while !scan.is_at_end()? || (parts.is_empty() && scan.is_last) {
+                let part = self.load_part(engine, &mut scan, snapshot, interrupt)?;
+                rows_read += part.stored.rows;
+                bytes_read += part.stored.bytes;
+                parts.push(part);
+                starts.push(std::mem::take(&mut start));
+                match scan.position()? {
+                    Some(position) => start = position,
+                    None => break,
+                }
             }
         }
+        let ranges = Arc::new(WatchedRanges::new(starts));
+        let mut changes = Vec::new();
+        self.store.watch(&version, || {
+            // Changes since the snapshot are counted in the ranges before, if at all.
+            let is_unchanged = version.get() <= snapshot;
+            let quiet = previous.zip(before.as_ref()).map(|(copy, before)| {
+                let now = copy.ranges.changes();
+                let of_old = (0..now.len()).map(|old| {
+                    // A commit that was under way when the snapshot was taken is counted, and not in the snapshot.
+                    let is_seen = is_exact || copy.changes[old] == Some(before[old]);
+                    is_seen && now[old] == before[old]
+                });
+                (copy, of_old.collect::<Vec<bool>>())
+            });
+            let has_all = (0..parts.len()).map(|part| {
+                let is_quiet = |(copy, quiet): &(&LoadedCopy, Vec<bool>)| {
+                    overlapped(&copy.ranges, &ranges, part).all(|old| quiet[old])
+                };
+                is_unchanged || quiet.as_ref().is_some_and(is_quiet)
+            });
+            changes.extend(has_all.map(|has_all| has_all.then_some(0)));
+            Arc::clone(&ranges)
+        });
         let as_of = AsOf::after(&state);
-        Ok(LoadedCopy {
-            engine: Arc::clone(engine),
+        let copy = LoadedCopy {
             columns: self.columns.clone(),
             parts,
+            ranges,
+            changes,
             as_of: as_of.ok_or_else(|| Error::internal("a snapshot is of no version"))?,
             version: snapshot,
             began: running.began,
             ended: clock.now_utc_microseconds(),
+        };
+        Ok(Loaded {
+            copy,
+            rows: rows_read,
+            bytes: bytes_read,
         })
     }
 
@@ -188,14 +254,88 @@ impl Source {
     }
 }
 
-/// The scan of a load, which knows whether there are more rows.
+/// A copy that has been made, and what was read for it.
+struct Loaded {
+    copy: LoadedCopy,
+    rows: u64,
+    bytes: u64,
+}
+
+/// A piece of a refreshed copy.
+enum Piece {
+    /// A part of the copy before, with the start of its range.
+    Keep(Arc<Part>, Vec<u8>),
+    /// Rows of a range, which are read anew.
+    Read(ByteRange),
+}
+
+impl Piece {
+    fn kept_rows(&self) -> u64 {
+        match self {
+            Self::Keep(part, _) => part.stored.rows,
+            Self::Read(_) => 0,
+        }
+    }
+}
+
+/// The pieces of a refreshed copy, in the order of the rows: neighbours that have changed are read together, and so are
+/// small parts behind them, so that parts do not become ever smaller.
+fn pieces(copy: &LoadedCopy, part_rows: u64) -> Vec<Piece> {
+    let (starts, changes) = (copy.ranges.starts(), copy.ranges.changes());
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (number, part) in copy.parts.iter().enumerate() {
+        let is_changed = copy.changes[number] != Some(changes[number]);
+        let is_small = part.stored.rows < part_rows / 4;
+        let end = starts.get(number + 1).cloned();
+        match pieces.last_mut() {
+            Some(Piece::Read(range)) if is_changed || is_small => range.end = end,
+            _ if is_changed => pieces.push(Piece::Read(ByteRange {
+                start: starts[number].clone(),
+                end,
+            })),
+            _ => pieces.push(Piece::Keep(Arc::clone(part), starts[number].clone())),
+        }
+    }
+    pieces
+}
+
+/// The old ranges that a new range overlaps.
+fn overlapped(old: &WatchedRanges, new: &WatchedRanges, number: usize) -> Range<usize> {
+    let first = old.range_of(&new.starts()[number]);
+    let end = new.starts().get(number + 1);
+    let after = end.map_or(old.starts().len(), |end| {
+        old.starts().partition_point(|start| start < end)
+    });
+    first..after.max(first + 1)
+}
+
+/// The scan of a range, which knows the position of its next row.
 struct Scan {
     scan: Box<dyn TableScan>,
+    /// Whether it ends behind all rows of the table.
+    is_last: bool,
+    /// The next rows, with their positions behind their columns.
     next: Option<Batch>,
     progress: Arc<LoadProgress>,
 }
 
 impl Scan {
+    fn new(
+        table: &DurableTable,
+        range: ByteRange,
+        columns: &[usize],
+        progress: &Arc<LoadProgress>,
+    ) -> Result<Self> {
+        let columns = columns.iter().map(|column| ColumnId(*column));
+        let columns: Vec<ColumnId> = columns.chain([ColumnId::POSITION]).collect();
+        Ok(Self {
+            is_last: range.end.is_none(),
+            scan: table.scan_range(range, &columns)?,
+            next: None,
+            progress: Arc::clone(progress),
+        })
+    }
+
     fn is_at_end(&mut self) -> Result<bool> {
         if self.next.is_none() {
             self.next = self.scan.next_batch()?;
@@ -203,14 +343,27 @@ impl Scan {
         Ok(self.next.is_none())
     }
 
+    /// The position of the next row; `None` at the end.
+    fn position(&mut self) -> Result<Option<Vec<u8>>> {
+        if self.is_at_end()? {
+            return Ok(None);
+        }
+        let positions = self.next.as_ref().and_then(|batch| batch.columns().last());
+        Ok(positions.map(|positions| positions.as_binary_view().value(0).to_vec()))
+    }
+
+    /// The next rows, without their positions.
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let batch = match self.next.take() {
-            Some(batch) => Some(batch),
-            None => self.scan.next_batch()?,
-        };
-        let rows = batch.as_ref().map_or(0, |batch| batch.row_count() as u64);
-        self.progress.rows.fetch_add(rows, Ordering::Relaxed);
-        Ok(batch)
+        if self.is_at_end()? {
+            return Ok(None);
+        }
+        Ok(self.next.take().map(|batch| {
+            let rows = batch.row_count();
+            self.progress.rows.fetch_add(rows as u64, Ordering::Relaxed);
+            let mut columns = batch.into_columns();
+            columns.pop();
+            Batch::new(columns, rows)
+        }))
     }
 }
 

@@ -33,7 +33,7 @@ pub trait SecondaryEngine: Debug + Send + Sync {
 
     /// Keeps a part of a table. TIMESTAMPs are in UTC.
     ///
-    /// It reads `rows` to the end, and passes their error on. After an error it keeps nothing of the part.
+    /// The engine reads `rows` to the end, and passes their error on. After an error it keeps nothing of the part.
     ///
     /// # Errors
     /// 3889 where it fails; 1317 for a killed statement.
@@ -104,11 +104,11 @@ pub struct TablePart {
 /// State of a member of a secondary engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberState {
-    /// It takes work.
+    /// A member that takes work.
     Available,
-    /// It has started, and takes no work yet.
+    /// A member that has started, and takes no work yet.
     Starting,
-    /// It is not reached.
+    /// A member that is not reached.
     Down,
 }
 

@@ -211,10 +211,10 @@ fn like(
     (database, name): FullName,
 ) -> Result<TableDefinition> {
     let (other_database, other_name) = qualified(context, other)?;
-    let missing = || {
-        context
-            .catalog()
-            .missing_table(&other_database, &other_name)
+    let catalog = context.catalog();
+    let missing = || match catalog.view(&other_database, &other_name) {
+        Some(_) => codes::ER_WRONG_OBJECT.with(&[&other_database, &other_name, &"BASE TABLE"]),
+        None => catalog.missing_table(&other_database, &other_name),
     };
     let table = context.use_table(&other_database, &other_name)?;
     let mut definition = TableDefinition {

@@ -173,8 +173,11 @@ fn checksum(context: &mut StatementContext<'_>, statement: &TableMaintenance) ->
             Ok(Some(_)) if statement.options.eq_ignore_ascii_case("QUICK") => Value::Null,
             Ok(Some(table)) => Value::UInt(sum_of_rows(context, &table)?),
             Ok(None) => {
-                let missing = codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
-                context.diagnostics().push(Level::Error, missing);
+                let error = match context.catalog().view(&database, &name) {
+                    Some(_) => codes::ER_WRONG_OBJECT.with(&[&database, &name, &"BASE TABLE"]),
+                    None => codes::ER_NO_SUCH_TABLE.with(&[&database, &name]),
+                };
+                context.diagnostics().push(Level::Error, error);
                 Value::Null
             }
         };

@@ -6,15 +6,17 @@
 
 use std::sync::Arc;
 
-use mayfly_offload::distribute::{Copies, distribute};
+use mayfly_exec::RunContext;
+use mayfly_offload::distribute::{Copies, distribute, settle};
 use mayfly_offload::{CopyPart, JobSettings, Refused, TableCopy};
 use mayfly_plan::explain::examined_rows;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_plan::{TableId, TableSource};
 use mayfly_syntax::VariableUse;
 use mayfly_syntax::ast::Query;
-use mayfly_types::Result;
+use mayfly_types::convert::array_value;
 use mayfly_types::error::codes;
+use mayfly_types::{Batch, Result};
 
 use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
@@ -25,6 +27,7 @@ use crate::secondary::loading::LoadCause;
 use crate::session::{StatementContext, StatementTables};
 use crate::statement_options::SecondaryEngineUse;
 use crate::statements::select::{OffloadedPart, Planned};
+use crate::status::Counter;
 
 /// Table by which the rest of a plan names the rows of its job.
 const JOB: TableId = TableId(u64::MAX);
@@ -47,15 +50,16 @@ fn note(context: &StatementContext<'_>, reason: &str) {
 
 /// Whether a statement with this plan is to be offloaded, as far as its cost and the session's settings tell.
 pub(super) fn is_wanted(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
+    let how = context.options().use_secondary_engine;
+    // Without an engine, MySQL too refuses what is forced.
+    let is_possible =
+        context.database().any_secondary_engine().is_some() || how == SecondaryEngineUse::Forced;
     // Variables are set in the order of rows.
     let sets_variables = context.variables != VariableUse::NotSet;
-    if plan.tables.is_empty()
-        || sets_variables
-        || context.database().any_secondary_engine().is_none()
-    {
+    if plan.tables.is_empty() || sets_variables || !is_possible {
         return false;
     }
-    match context.options().use_secondary_engine {
+    match how {
         SecondaryEngineUse::Off => false,
         _ if context.database().options.offloads_all => true,
         SecondaryEngineUse::On => {
@@ -90,10 +94,7 @@ pub(super) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Opti
     match offloaded(context, query)? {
         Ok(offloaded) => Ok(Some(offloaded)),
         Err(refused) if context.options().use_secondary_engine == SecondaryEngineUse::Forced => {
-            let reason = format!(
-                "use_secondary_engine is FORCED but query could not be executed in secondary engine: {}",
-                refused.0
-            );
+            let reason = format!("Reason: \"{}\".", refused.0);
             Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]))
         }
         Err(refused) => {
@@ -112,13 +113,14 @@ pub(super) fn offloaded(
     query: &Query,
 ) -> Result<Result<Planned, Refused>> {
     let Some(engine) = context.database().any_secondary_engine() else {
-        return Ok(Err(Refused("there is no secondary engine".to_owned())));
+        return without_engine(context, query).map(Err);
     };
     let parameters = context.parameters();
     let catalog = SessionCatalog::new(context, &parameters.values);
     let catalog = catalog.for_secondary_engine(engine.name());
     let options = context.plan_options();
-    let plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
+    let mut plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
+    settle_values(context, &mut plan)?;
     let copies = match StatementCopies::of(context, &catalog, &engine)? {
         Ok(copies) => copies,
         Err(refused) => return Ok(Err(refused)),
@@ -129,9 +131,12 @@ pub(super) fn offloaded(
         Ok(distributed) => distributed,
         Err(refused) => return Ok(Err(refused)),
     };
-    let now = context.now();
-    for table in catalog.base_tables().iter() {
-        table.copy.note_query(now);
+    if !context.explains {
+        context.count(Counter::SecondaryEngineExecutionCount);
+        let now = context.now();
+        for table in catalog.base_tables().iter() {
+            table.copy.note_query(now);
+        }
     }
     let interrupt = context.temp_table_context().interrupt().clone();
     let diagnostics = Arc::clone(context.diagnostics());
@@ -158,6 +163,46 @@ pub(super) fn offloaded(
             job,
         }),
     }))
+}
+
+/// Computes what depends on the session alone.
+fn settle_values(context: &StatementContext<'_>, plan: &mut QueryPlan) -> Result<()> {
+    let execution = context.execution_context(Arc::<StatementTables>::default());
+    let values = Arc::clone(&context.parameters().values);
+    let run = RunContext::for_expressions(execution, &values);
+    settle(plan, values.len(), &mut |expression| {
+        let computed = mayfly_exec::evaluate(expression, &Batch::new(Vec::new(), 1), &run)?;
+        Ok(array_value(&computed, 0))
+    })
+}
+
+/// The reason why a query stays here where no secondary engine is plugged in, in MySQL's words.
+fn without_engine(context: &StatementContext<'_>, query: &Query) -> Result<Refused> {
+    let parameters = context.parameters();
+    let catalog = SessionCatalog::new(context, &parameters.values);
+    let plan = catalog.explained(mayfly_plan::bind_query(
+        query,
+        &catalog,
+        &context.plan_options(),
+    ))?;
+    let known = catalog.base_tables();
+    let is_defined = |table: &&Arc<TableSource>| {
+        let mut known = known.iter();
+        let found = known.find(|known| known.id == table.id);
+        found.is_some_and(|table| table.definition.secondary_engine().is_some())
+    };
+    let undefined = plan.tables.iter().find(|table| !is_defined(table));
+    Ok(match undefined {
+        Some(table) => undefined_engine(&table.database, &table.name),
+        None => Refused("All plans were rejected by the secondary storage engine".to_owned()),
+    })
+}
+
+/// MySQL's reason for a table whose definition names no secondary engine.
+fn undefined_engine(database: &str, table: &str) -> Refused {
+    Refused(format!(
+        "You have not defined the secondary engine for at least one of the query tables [{database}.{table}]."
+    ))
 }
 
 /// Settings of the statement, as its expressions read them.
@@ -192,12 +237,19 @@ impl StatementCopies {
         let mut tables = Vec::new();
         for table in catalog.base_tables().iter() {
             let name = format!("{}.{}", table.definition.database, table.definition.name);
+            let is_undefined = table.definition.secondary_engine().is_none();
+            if is_undefined && !context.database().options.offloads_all {
+                let definition = &table.definition;
+                let refused = undefined_engine(&definition.database, &definition.name);
+                return Ok(Err(refused));
+            }
             let copy = match copy_of(context, table, engine)? {
                 Ok(copy) => copy,
                 Err(what) => return Ok(Err(Refused(format!("table {name} {what}")))),
             };
             let reader = catalog.opened(table.id).map(|table| table.state());
-            if !reader.is_some_and(|state| copy.serves(&state)) {
+            let serves = reader.is_some_and(|state| copy.serves(&state));
+            if !serves && !context.options().reads_stale_copies {
                 return Ok(Err(Refused(format!(
                     "table {name} has changed since it was loaded"
                 ))));
@@ -245,9 +297,18 @@ fn copy_of(
     }
     let is_named = |own: &str| own.eq_ignore_ascii_case(engine.name());
     if !table.definition.secondary_engine().is_some_and(is_named) {
-        return Ok(Err("has another SECONDARY_ENGINE, or none"));
+        return Ok(Err("has another SECONDARY_ENGINE"));
     }
-    Ok(table.copy.copy().ok_or("is not loaded"))
+    let copy = table.copy.copy();
+    let is_stale = copy.as_ref().is_none_or(|copy| !copy.is_fresh());
+    let is_forced = context.options().use_secondary_engine == SecondaryEngineUse::Forced;
+    if is_forced && is_stale && table.copy.is_used() {
+        // The copy has the rows of the statement's snapshot unless the table changes right now.
+        let interrupt = context.temp_table_context().interrupt();
+        let loaded = database.load_copy(table, engine, interrupt, LoadCause::Refresh)?;
+        return Ok(loaded.ok_or("has changed its definition"));
+    }
+    Ok(copy.ok_or("is not loaded"))
 }
 
 impl Copies for StatementCopies {

@@ -298,7 +298,7 @@ fn columns_of(
     if let Statement::CreateView(create) = &**statement {
         statements::views::refuse_variables(&create.query)?;
     }
-    let query = |query| statements::select::plan(context, query);
+    let query = |query| statements::select::plan_here(context, query);
     let columns = match &**statement {
         Statement::Query(asked) => {
             query(asked).map(|planned| ResultColumn::computed_by_plan(&planned.plan.columns))

@@ -62,7 +62,7 @@ pub(crate) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Plan
 }
 
 /// Plans a query that this process computes.
-pub(super) fn plan_here(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
+pub(crate) fn plan_here(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
     let parameters = context.parameters();
     let catalog = SessionCatalog::new(context, &parameters.values);
     let options = context.plan_options();

@@ -6,7 +6,7 @@ use mayfly_functions::derive;
 use mayfly_plan::Catalog;
 use mayfly_syntax::ast::{
     BinaryOperator, Describe, Described, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter,
-    ShowKind, TableFunctionCall, VariableScope,
+    ShowKind, TableFunctionCall, TableName, VariableScope,
 };
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::error::codes;
@@ -22,11 +22,11 @@ use crate::catalog::type_text::column_type;
 use crate::catalog::view::ViewDefinition;
 use crate::engines::Engine;
 use crate::error::{ensure, parse_own_query};
-use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
 use crate::variables::typed;
+use crate::{character_sets, information_schema};
 
 /// Runs the statement.
 pub(super) fn run(context: &mut StatementContext<'_>, show: &Show) -> Result<Outcome> {
@@ -452,7 +452,7 @@ fn filtered(
         };
         select_of(&mut query, condition);
     }
-    let planned = select::plan(context, &query)?;
+    let planned = select::plan_here(context, &query)?;
     // What SHOW reads is not counted as the user's work.
     let mut reading = select::Reading::start(context, &planned)?;
     let mut batches = Vec::new();
@@ -616,9 +616,7 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
                 None => Err(catalog.missing_table(&database, &name)),
             }
         }
-        ShowCreate::Function(name) => {
-            Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name.name]))
-        }
+        ShowCreate::Function(name) => create_function(context, name),
         ShowCreate::Procedure(name) => {
             Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"PROCEDURE", &name.name]))
         }
@@ -626,6 +624,36 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
         ShowCreate::Trigger(_) => Err(codes::ER_TRG_DOES_NOT_EXIST.error()),
         ShowCreate::Event(name) => Err(codes::ER_EVENT_DOES_NOT_EXIST.with(&[&name.name])),
     }
+}
+
+/// SHOW CREATE FUNCTION: a function of an embedding program has no statement that makes it, and NULL in its place.
+fn create_function(context: &StatementContext<'_>, name: &TableName) -> Result<Outcome> {
+    let (database, own) = qualified(context, name)?;
+    let missing = || codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name.name]);
+    let catalog = context.catalog();
+    let function = catalog.function(&database, &own).ok_or_else(missing)?;
+    let of_database = catalog.database_collation(&database).unwrap_or_default();
+    let columns = [
+        ("Function", NAME),
+        ("sql_mode", STATEMENT),
+        ("Create Function", STATEMENT),
+        ("character_set_client", 32),
+        ("collation_connection", 32),
+        ("Database Collation", 32),
+    ];
+    let texts = [
+        Some(function.name.as_str()),
+        Some(""),
+        None,
+        Some("utf8mb4"),
+        Some("utf8mb4_0900_ai_ci"),
+        Some(character_sets::row(of_database).name),
+    ];
+    let collation = CollationId::UTF8MB4_0900_AI_CI;
+    let columns =
+        columns.map(|(name, length)| (name, derive::string_type(u64::from(length), collation)));
+    let row = texts.map(|text| text.map_or(Value::Null, Value::from));
+    Ok(StatementResult::of_rows(&columns, &[row]).into())
 }
 
 /// The result of SHOW CREATE.

@@ -201,7 +201,7 @@ fn rows_of(
         let values = values.map(|value| SelectItem::UnnamedExpr((*value).clone()));
         select.projection.extend(values);
     }
-    let planned = select::plan(context, &query)?;
+    let planned = select::plan_here(context, &query)?;
     let mut reading = select::Reading::start(context, &planned)?;
     let mut rows = Vec::new();
     while let Some(batch) = reading.next_batch(context)? {

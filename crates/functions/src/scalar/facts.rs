@@ -20,8 +20,8 @@ pub enum Fact {
     Overflows,
     /// Its second argument is an XPath expression, which must be a constant.
     ConstantPath,
-    /// The type of its result depends on the value of its second argument, if that is a constant.
-    TypedByFormat,
+    /// The type of its result depends on the values of these arguments, where they are constant.
+    TypedByConstants(&'static [usize]),
     /// A hexadecimal or bit literal as one of the first `n` arguments is an integer.
     ReadsIntegers(usize),
     /// A hexadecimal or bit literal as the first argument is a DOUBLE.
@@ -50,6 +50,9 @@ pub enum Fact {
     UnsafeInLogs,
     /// Time at which the statement began.
     StatementTime,
+    /// Depends on the session by its settings ([`SessionParameters`](mayfly_types::SessionParameters)) and the time at
+    /// which the statement began alone.
+    ReadsSettings,
     /// Reads a user variable.
     ReadsVariable,
     /// Assigns a user variable.

@@ -167,6 +167,15 @@ impl ScalarFunction {
         self.facts.iter().find_map(count).unwrap_or(0)
     }
 
+    /// Positions of the arguments on whose values the type of the result depends.
+    pub fn typed_by(&self) -> &'static [usize] {
+        let positions = |fact: &Fact| match fact {
+            Fact::TypedByConstants(positions) => Some(*positions),
+            _ => None,
+        };
+        self.facts.iter().find_map(positions).unwrap_or_default()
+    }
+
     /// Types of `?` arguments.
     pub fn parameter_types(&self) -> Parameters {
         self.parameters

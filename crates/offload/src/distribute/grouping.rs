@@ -27,11 +27,7 @@ impl Distribution<'_> {
         if open.once {
             return self.with_subqueries(open.under(plan));
         }
-        let mut calls = grouping.aggregates.iter();
-        if let Some(call) = calls.find(|call| call.function.is_order_sensitive()) {
-            let name = call.function.name().to_ascii_uppercase();
-            return Err(Refused(format!("{name}() depends on the order of rows")));
-        }
+        check_order(grouping)?;
         let rows = open.plan.estimated_rows;
         let is_mergeable = grouping.aggregates.iter().all(is_mergeable);
         let repeats = plan.estimated_rows * ROWS_A_GROUP_MIN <= rows;
@@ -134,6 +130,19 @@ impl Distribution<'_> {
         let open = self.partial(open, plan, &plain)?;
         let open = self.gathered(open);
         Ok(merging(open, plan, &plain))
+    }
+}
+
+/// Refuses calls whose results depend on the order in which rows come.
+pub(super) fn check_order(grouping: &Grouping) -> Result<(), Refused> {
+    let depends =
+        |call: &&AggregateCall| call.function.is_order_sensitive() && call.order_by.is_empty();
+    match grouping.aggregates.iter().find(depends) {
+        Some(call) => {
+            let name = call.function.name().to_ascii_uppercase();
+            Err(Refused(format!("{name}() depends on the order of rows")))
+        }
+        None => Ok(()),
     }
 }
 

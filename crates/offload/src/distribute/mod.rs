@@ -10,6 +10,7 @@
 //! The walk stops at what is not distributed. Operators above a subtree that is distributed may stay in the server: the
 //! rest of the plan then reads the rows of the job as a table.
 
+mod constants;
 mod grouping;
 mod joins;
 mod open;
@@ -28,6 +29,7 @@ use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedId, SharedResult, S
 use mayfly_plan::{Expression, ExpressionKind, TableId, TableSource, with_stack};
 use mayfly_types::SqlType;
 
+pub use self::constants::{Compute, settle};
 use self::open::Open;
 use self::operators::change_expressions;
 use crate::encoding::Refused;
@@ -84,6 +86,10 @@ pub fn distribute(
         });
         let reason = match made {
             Ok(job) => {
+                // A job that would only send the rows of a table is none.
+                if let (1, Some(reason)) = (job.fragments.len(), first_reason) {
+                    return Err(reason);
+                }
                 let last = job.fragments.len() - 1;
                 let whole = shown::shown(&job, last, &distribution.scans, partitions);
                 let mut shown = plan.clone();
@@ -97,6 +103,9 @@ pub fn distribute(
         let Some(below) = single_input(at) else {
             return Err(reason);
         };
+        if let Operator::Aggregate { grouping, .. } = &at.operator {
+            grouping::check_order(grouping)?;
+        }
         at = below;
         above += 1;
     }
@@ -431,7 +440,8 @@ impl<'p> Distribution<'p> {
 /// Whether each run of a plan gives the same rows: it chooses none by their order of arrival.
 fn gives_same_rows(plan: &Plan) -> bool {
     let own = match &plan.operator {
-        Operator::Limit { .. } | Operator::Window { .. } => false,
+        Operator::Limit { .. } => false,
+        Operator::Window { calls, .. } => calls.iter().all(windows::is_same_for_peers),
         Operator::Sort { limit, .. } => limit.is_none(),
         Operator::Aggregate { grouping, .. } => grouping.first_groups.is_none(),
         _ => true,

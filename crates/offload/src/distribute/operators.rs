@@ -110,7 +110,9 @@ pub(super) fn for_each_input_mut(operator: &mut Operator, visit: &mut dyn FnMut(
         | Operator::Limit { input, .. }
         | Operator::Aggregate { input, .. }
         | Operator::Sort { input, .. }
-        | Operator::Window { input, .. } => visit(input),
+        | Operator::Window { input, .. }
+        | Operator::Block { input, .. }
+        | Operator::Materialize { input, .. } => visit(input),
         Operator::SetOperation { inputs, .. } => inputs.iter_mut().for_each(visit),
         Operator::HashJoin { left, right, .. } | Operator::NestedLoopJoin { left, right, .. } => {
             visit(left);

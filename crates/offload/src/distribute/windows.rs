@@ -4,7 +4,7 @@
 //! them are partitioned by.
 
 use mayfly_plan::Expression;
-use mayfly_plan::expression::{SortKey, same_expression};
+use mayfly_plan::expression::{SortKey, WindowCall, WindowFunction, same_expression};
 use mayfly_plan::physical::{Operator, Plan};
 
 use super::Distribution;
@@ -60,6 +60,19 @@ impl Distribution<'_> {
             open = self.with_subqueries(open.under(window))?;
         }
         Ok(open)
+    }
+}
+
+/// Whether a call gives peers the same value, in whichever order they come.
+pub(super) fn is_same_for_peers(call: &WindowCall) -> bool {
+    let is_ranged = !call.frame.counts_rows;
+    match &call.function {
+        WindowFunction::Rank
+        | WindowFunction::DenseRank
+        | WindowFunction::PercentRank
+        | WindowFunction::CumeDist => true,
+        WindowFunction::Aggregate(call) => is_ranged && !call.function.is_order_sensitive(),
+        _ => false,
     }
 }
 

@@ -168,9 +168,14 @@ fn reason_to_stay(function: &FunctionRef) -> Option<String> {
     let is_known = scalar::by_name(name).is_some_and(is_found);
     match function.volatility() {
         Volatility::Immutable if is_known => None,
-        Volatility::Stable if is_known && function.has(Fact::StatementTime) => None,
+        Volatility::Stable if is_known && reads_settings(function) => None,
         Volatility::Immutable => Some(format!("{name}() is not offloaded")),
         Volatility::Stable => Some(format!("{name}() depends on the session")),
         Volatility::Volatile => Some(format!("{name}() may differ from row to row")),
     }
+}
+
+/// Whether the job's settings hold all that a function depends on besides its arguments.
+pub(crate) fn reads_settings(function: &FunctionRef) -> bool {
+    function.has(Fact::StatementTime) || function.has(Fact::ReadsSettings)
 }

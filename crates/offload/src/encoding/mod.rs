@@ -11,6 +11,7 @@ mod types;
 
 pub use bytes::Refused;
 pub(crate) use bytes::{Encoded, Reader, Writer};
+pub(crate) use expressions::reads_settings;
 pub(crate) use plans::name as operator_name;
 
 /// Version of the encoding. It changes with each change of what is written.

@@ -135,6 +135,19 @@ pub(super) struct OwnReads {
     pub(super) view: Option<NamedTable>,
     /// Number of scopes of a query block that is in no subquery.
     pub(super) plain_depth: usize,
+    /// Derived tables whose reads count.
+    pub(super) derived: CountedDerived,
+}
+
+/// Derived tables whose reads count as those of the query block around them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CountedDerived {
+    /// Those that a hint merges: any other is computed before the first change.
+    ByHint,
+    /// Those of the FROM that is bound, where they are merged, too.
+    Merged,
+    /// All.
+    All,
 }
 
 impl Default for OwnReads {
@@ -144,6 +157,7 @@ impl Default for OwnReads {
             changed: Vec::new(),
             view: None,
             plain_depth: 1,
+            derived: CountedDerived::ByHint,
         }
     }
 }

@@ -46,7 +46,7 @@ impl BlockColumn {
 
     /// Makes a choice of BITs the BIT column that a temporary table holds for it; whether it was one.
     pub(crate) fn settle_bits(&mut self) -> bool {
-        let is_choice = self.client_type == ClientType::Choice(TypeKind::Bit);
+        let is_choice = self.client_type.chooses_bits();
         if is_choice {
             self.ty = SqlType::bit(self.ty.length);
             self.client_type = ClientType::Plain;
@@ -57,8 +57,7 @@ impl BlockColumn {
     /// Type of the column through which a query block's own result is read, if it differs. A choice of BITs is a BIT there,
     /// but in an aggregate.
     pub(crate) fn buffered_result(&self) -> Option<SqlType> {
-        let is_bits = self.client_type == ClientType::Choice(TypeKind::Bit)
-            && self.buffered != Buffered::Aggregate;
+        let is_bits = self.client_type.chooses_bits() && self.buffered != Buffered::Aggregate;
         match is_bits {
             true => None,
             false => self.buffered.of_result(&self.ty),
@@ -101,7 +100,8 @@ impl BlockColumn {
         self.client_type = match self.client_type {
             kept @ (ClientType::Computed
             | ClientType::Member(_)
-            | ClientType::Choice(TypeKind::VarChar | TypeKind::Bit)) => kept,
+            | ClientType::Choice(TypeKind::VarChar | TypeKind::Bit)
+            | ClientType::Kept(TypeKind::Bit)) => kept,
             _ => ClientType::Plain,
         };
     }
@@ -114,6 +114,10 @@ impl BlockColumn {
             .origin
             .get_or_insert_with(|| ColumnOrigin::computed(name));
         origin.is_merged = as_expression && !origin.is_of_table();
+        // A table made from it has the BIT.
+        if self.client_type.chooses_bits() {
+            self.client_type = ClientType::Kept(TypeKind::Bit);
+        }
         if !as_expression {
             self.become_column();
         }

@@ -12,7 +12,7 @@ use mayfly_types::error::codes;
 use super::expression::{bare, compound_name, is_descending, position_of};
 use super::scope::{Clause, ColumnSlot, Scope};
 use super::types::as_value;
-use crate::bind::binder::Binder;
+use crate::bind::binder::{Binder, CountedDerived};
 use crate::bind::block::BlockColumn;
 use crate::bind::numbers;
 use crate::catalog::{Catalog, ParameterPlace, Usage};
@@ -47,7 +47,9 @@ pub(crate) fn bind_update(
         }
     }
     let usage = Usage::ReadOrUpdate;
+    binder.own_reads.derived = CountedDerived::Merged;
     let relation = binder.begin_change(update.with.as_ref(), &update.tables, usage)?;
+    binder.own_reads.derived = CountedDerived::ByHint;
     let mut slots: Vec<ColumnSlot> = Vec::with_capacity(update.assignments.len());
     for assignment in &update.assignments {
         slots.push(binder.assigned_column(&assignment.column)?);
@@ -73,6 +75,7 @@ pub(crate) fn bind_update(
     };
     let targets_of = scans.iter().map(|(_, scan)| scan);
     let is_safe = update.limit.is_some() || all_found_by_key(&relation, targets_of);
+    binder.own_reads.derived = CountedDerived::All;
     let relation = binder.order_and_limit_change(relation, &found)?;
 
     let mut change = ChangeColumns::default();
@@ -130,6 +133,9 @@ pub(crate) fn bind_delete(
         Usage::Read
     };
     let relation = binder.begin_change(delete.with.as_ref(), &delete.from, usage)?;
+    if !delete.targets.is_empty() {
+        binder.forget_reads_of_views();
+    }
     let tables = if delete.targets.is_empty() {
         vec![0]
     } else {

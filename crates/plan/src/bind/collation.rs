@@ -138,21 +138,35 @@ pub(crate) fn unclaimed(mut expression: Expression) -> Expression {
     expression
 }
 
+/// The column or local value in a call that [`claimed`] added.
+pub(crate) fn named_value(expression: &Expression) -> Option<&Expression> {
+    match &expression.kind {
+        ExpressionKind::Call {
+            function,
+            arguments,
+            ..
+        } if function.has(Fact::NamedConstant) => match arguments.as_slice() {
+            [name, value] => {
+                let is_claim =
+                    matches!(name.as_literal(), Some(Value::Bytes(name)) if name.is_empty());
+                let is_read = matches!(
+                    value.kind,
+                    ExpressionKind::Column(_) | ExpressionKind::Local(_)
+                );
+                Some(value).filter(|_| is_claim && is_read)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn dissolve(expression: &mut Expression) {
-    if let ExpressionKind::Call {
-        function,
-        arguments,
-        ..
-    } = &mut expression.kind
-        && let [name, value] = arguments.as_mut_slice()
-        && matches!(name.as_literal(), Some(Value::Bytes(name)) if name.is_empty())
-        && matches!(
-            value.kind,
-            ExpressionKind::Column(_) | ExpressionKind::Local(_)
-        )
-        && function.has(Fact::NamedConstant)
+    if named_value(expression).is_some()
+        && let ExpressionKind::Call { arguments, .. } = &mut expression.kind
+        && let Some(value) = arguments.pop()
     {
-        *expression = std::mem::replace(value, super::literal::null());
+        *expression = value;
     }
 }
 

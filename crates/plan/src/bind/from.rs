@@ -478,11 +478,13 @@ impl Binder<'_> {
         let outer_clause = self.scopes[depth].clause;
         self.scopes[depth].hidden = !lateral;
         self.scopes[depth].clause = Clause::From;
-        let reads = self.reads_mark();
+        let outer_reads = self.begin_derived_reads();
         let block = self.bind_query_expression(query, false);
-        self.forget_reads(reads);
         self.scopes[depth].hidden = false;
         self.scopes[depth].clause = outer_clause;
+        let hint = self.merge_hint(&alias.name.value);
+        let mergeable = block.as_ref().is_ok_and(|block| block.mergeable);
+        self.end_derived_reads(&outer_reads, mergeable, hint);
         let mut block = block?;
         rename_columns(&mut block, &alias.columns)?;
         self.add_derived(block, &alias.name.value, None, None)
@@ -515,7 +517,9 @@ impl Binder<'_> {
         self.catalog.leave_view();
         let mut block = block.map_err(|error| view_error((&view.database, &view.name), error))?;
         block.mergeable &= !view.materialized;
-        let subqueries = self.end_view_reads(outer_reads, block.mergeable);
+        let hint = self.merge_hint(alias);
+        let merges = hint.unwrap_or(self.options.switches.derived_merge) || self.merges_views;
+        let subqueries = self.end_view_reads(outer_reads, block.mergeable && merges);
         let parts = self.leave_view(view, &block, subqueries, outer_checks);
         if block.columns.len() != view.columns.len() {
             return Err(codes::ER_VIEW_INVALID.with(&[&view.database, &view.name]));

@@ -6,7 +6,7 @@ use mayfly_types::common_type::{Alternatives, aggregate_types};
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::literal::{convert, is_hexadecimal};
-use super::types::{cast, compare, written};
+use super::types::{cast, compare, is_coalesce, written};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{expression_is_volatile, has_subquery, with_stack};
 
@@ -149,6 +149,44 @@ pub(crate) fn choice_as_number(expression: Expression) -> Expression {
         otherwise: otherwise.map(|number| Box::new(cast(number, &ty))),
     };
     Expression::new(kind, ty, expression.nullable)
+}
+
+/// An IF() or CASE as an integer: the result that is chosen is converted from its own type, not from that of the choice.
+/// A COALESCE() has a value of its own type first, and is unchanged, as is any other expression.
+pub(crate) fn integer_of_choice(expression: Expression, to: &SqlType) -> Expression {
+    if !to.is_integer() || expression.ty.is_integer() {
+        return expression;
+    }
+    let nullable = expression.nullable;
+    match expression.kind {
+        ExpressionKind::Case {
+            branches,
+            otherwise,
+        } if !is_coalesce(&branches) => {
+            let convert = |result: Expression| {
+                let own = match result.kind {
+                    ExpressionKind::Cast(own, None) => *own,
+                    _ => result,
+                };
+                cast(integer_of_choice(own, to), to)
+            };
+            let branches = branches.into_iter();
+            let kind = ExpressionKind::Case {
+                branches: branches
+                    .map(|(condition, result)| (condition, convert(result)))
+                    .collect(),
+                otherwise: otherwise.map(|result| Box::new(convert(*result))),
+            };
+            Expression::new(kind, to.clone(), nullable)
+        }
+        ExpressionKind::Let { values, body } => {
+            let body = integer_of_choice(*body, to);
+            let ty = body.ty.clone();
+            let body = Box::new(body);
+            Expression::new(ExpressionKind::Let { values, body }, ty, nullable)
+        }
+        kind => Expression { kind, ..expression },
+    }
 }
 
 /// Number of digits of the largest integer of `bytes` bytes; longer ones are cut to a BIGINT's.

@@ -2,13 +2,15 @@
 //! where the table is read or changed through a view.
 //!
 //! The tables of the statement are recorded as they are bound, those of merged views under the view that the statement
-//! names. Reads of a derived table, a common table expression or a view that is not merged happen before the first
-//! change, and are forgotten.
+//! names. Reads of a common table expression or a view that is not merged happen before the first change, and are
+//! forgotten. MySQL does not merge a derived table in a subquery of UPDATE or DELETE unless a hint says so, merges those
+//! of UPDATE's tables, and has every read of ORDER BY of UPDATE and ON DUPLICATE KEY UPDATE count
+//! ([`CountedDerived`]).
 
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-use super::binder::{NamedTable, TableRead};
+use super::binder::{CountedDerived, NamedTable, TableRead};
 use crate::bind::binder::Binder;
 use crate::catalog::{TableId, ViewSource};
 
@@ -16,7 +18,7 @@ use crate::catalog::{TableId, ViewSource};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadsMark(usize);
 
-/// State to restore after a view.
+/// State to restore after a view or a derived table.
 pub(super) struct OuterReads {
     mark: ReadsMark,
     view: Option<NamedTable>,
@@ -63,6 +65,46 @@ impl Binder<'_> {
             view: Some((view.database.clone(), view.name.clone())),
         });
         outer
+    }
+
+    /// Begins a derived table's query.
+    pub(super) fn begin_derived_reads(&mut self) -> OuterReads {
+        let outer = OuterReads {
+            mark: self.reads_mark(),
+            view: self.own_reads.view.clone(),
+            plain_depth: self.own_reads.plain_depth,
+        };
+        let of_from = self.own_reads.derived == CountedDerived::Merged;
+        if of_from && self.scopes.len() == outer.plain_depth {
+            self.own_reads.plain_depth += 1;
+        }
+        outer
+    }
+
+    /// Ends a derived table's query, given whether it can be merged, and whether a hint says so.
+    pub(super) fn end_derived_reads(
+        &mut self,
+        outer: &OuterReads,
+        mergeable: bool,
+        hint: Option<bool>,
+    ) {
+        self.own_reads.plain_depth = outer.plain_depth;
+        let counts = match self.own_reads.derived {
+            CountedDerived::All => true,
+            CountedDerived::Merged if self.scopes.len() == outer.plain_depth => {
+                mergeable && hint.unwrap_or(self.options.switches.derived_merge)
+            }
+            CountedDerived::Merged | CountedDerived::ByHint => mergeable && hint == Some(true),
+        };
+        if !counts {
+            self.forget_reads(outer.mark);
+        }
+    }
+
+    /// Forgets what views read.
+    pub(super) fn forget_reads_of_views(&mut self) {
+        let reads = &mut self.own_reads.reads;
+        reads.retain(|read| read.named.view.is_none());
     }
 
     /// Ends a view's query; returns the tables that its subqueries read, if it is merged.

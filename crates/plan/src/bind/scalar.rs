@@ -10,7 +10,7 @@ use mayfly_types::error::codes;
 use super::scalar_names::{ScalarColumn, ScalarNames};
 use super::scope::{Clause, Scope};
 use super::types;
-use crate::bind::binder::{Binder, NamedTable};
+use crate::bind::binder::{Binder, CountedDerived, NamedTable};
 use crate::catalog::{Catalog, DefaultSource, TableSource};
 use crate::options::PlanOptions;
 use crate::rules;
@@ -29,6 +29,9 @@ pub fn bind_scalar(
 ) -> Result<Expression> {
     let mut binder = begin(names, catalog, options);
     binder.keeps_value = true;
+    if names.inserted.is_some() {
+        binder.own_reads.derived = CountedDerived::All;
+    }
     let expression = match names.key_part_of {
         Some(index) => binder.bind_key_part(expr, index)?,
         None => binder.bind_expression(expr)?,

@@ -359,11 +359,7 @@ impl Binder<'_> {
             _ if is_collated && expression.ty.kind == TypeKind::Char => {
                 ClientType::Choice(TypeKind::VarChar)
             }
-            ClientType::Choice(kind)
-                if is_ifnull(expr)
-                    && expression.ty.is_integer()
-                    && (kind != TypeKind::Bit || expression.ty.kind == kind) =>
-            {
+            ClientType::Choice(kind) if is_ifnull(expr) && expression.ty.is_integer() => {
                 ClientType::Kept(kind)
             }
             ClientType::Computed if is_ifnull(expr) && expression.ty.is_integer() => {

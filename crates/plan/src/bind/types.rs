@@ -10,9 +10,9 @@ use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, Value};
 
-use super::collation::{aggregate_collations, coercibility, has_collation};
+use super::collation::{aggregate_collations, coercibility, has_collation, named_value};
 use super::variables::{is_read_as, read_as};
-use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind, LENGTH_CASTS, WRITTEN_CAST};
 use crate::tree::logical::{ColumnId, SubqueryKind, has_subquery, with_stack};
 use crate::tree::physical::{AggregateCall, ClientType};
 pub(crate) use mayfly_types::common_type::string_of;
@@ -90,7 +90,10 @@ pub(crate) fn client_type_of_aggregate(
             member_kind(argument).map_or(ClientType::Plain, ClientType::Member)
         }
         (Kind::AnyValue, Some(argument))
-            if matches!(argument.ty.kind, TypeKind::Enum | TypeKind::Set) =>
+            if matches!(
+                argument.ty.kind,
+                TypeKind::Enum | TypeKind::Set | TypeKind::Bit
+            ) =>
         {
             ClientType::Choice(argument.ty.kind)
         }
@@ -125,8 +128,9 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
         } if function.has(Fact::Choice) => arguments.iter().collect(),
         ExpressionKind::Let { values, body } => {
             let results = choices(body)?.into_iter().map(|result| {
+                let read = named_value(result).unwrap_or(result);
                 let known = values.iter().find(|(number, _)| {
-                    matches!(&result.kind, ExpressionKind::Local(local) if local == number)
+                    matches!(&read.kind, ExpressionKind::Local(local) if local == number)
                 });
                 known.map_or(result, |(_, value)| value)
             });
@@ -136,7 +140,11 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
     };
     let is_choice = results.len() > 1;
     let unconverted = results.into_iter().map(|result| match &result.kind {
-        ExpressionKind::Cast(inner, _) if is_choice && result.ty.kind == expression.ty.kind => {
+        ExpressionKind::Cast(inner, text)
+            if is_choice
+                && result.ty.kind == expression.ty.kind
+                && !is_written(text.as_deref()) =>
+        {
             &**inner
         }
         _ => result,
@@ -147,6 +155,20 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
             .filter(|result| result.ty.kind != TypeKind::Null)
             .collect(),
     )
+}
+
+/// Whether the conversion with this name in warnings is one of CAST() or CONVERT().
+fn is_written(name: Option<&str>) -> bool {
+    name.is_some_and(|name| name == WRITTEN_CAST || LENGTH_CASTS.contains(&name))
+}
+
+/// Whether a text is what CAST() or CONVERT() makes of another one.
+fn is_converted(text: &Expression) -> bool {
+    match &text.kind {
+        ExpressionKind::Cast(_, name) => is_written(name.as_deref()),
+        ExpressionKind::Call { function, .. } => function.has(Fact::NamesCharset),
+        _ => false,
+    }
 }
 
 /// A fixed-length string in the form reported to clients.
@@ -169,6 +191,11 @@ fn choice_kind(
         let types = results.iter().zip(reported);
         let types = types.map(|(result, reported)| match *reported {
             ClientType::Choice(TypeKind::Char) => fixed_string(&result.ty),
+            // A converted text is a VARCHAR, whatever its column is.
+            _ if result.ty.kind == TypeKind::Char && is_converted(result) => SqlType {
+                kind: TypeKind::VarChar,
+                ..result.ty.clone()
+            },
             ClientType::Choice(kind) | ClientType::Kept(kind)
                 if result.ty.is_integer() && kind != TypeKind::Bit =>
             {
@@ -237,7 +264,7 @@ fn is_bits(value: &Expression, of_column: &dyn Fn(ColumnId) -> ClientType) -> bo
                 .is_some_and(|results| results.iter().all(|result| is_bits(result, of_column)));
         }
     };
-    reported == ClientType::Choice(TypeKind::Bit)
+    reported.chooses_bits()
 }
 
 /// Whether a choice is a NULLIF(): NULL where a value equals another, else the value.
@@ -258,6 +285,17 @@ fn is_nullif(choice: &Expression) -> bool {
     };
     matches!(result.as_literal(), Some(Value::Null))
         && (is_same_value(left, otherwise) || is_same_value(right, otherwise))
+}
+
+/// Whether a CASE with these branches is a COALESCE(): each result is taken where it is not NULL.
+pub(super) fn is_coalesce(branches: &[(Expression, Expression)]) -> bool {
+    let is_not_null = |(condition, result): &(Expression, Expression)| match &condition.kind {
+        ExpressionKind::Not(inner) => {
+            matches!(&inner.kind, ExpressionKind::IsNull(value) if is_same_value(value, result))
+        }
+        _ => false,
+    };
+    branches.iter().all(is_not_null)
 }
 
 /// Whether two expressions read one column, local value or parameter, or are equal constants, conversions apart.

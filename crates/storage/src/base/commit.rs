@@ -18,6 +18,8 @@ use super::environment::pipeline::{Changes, Logging};
 use super::overlay::{BulkLoaded, Overlay, TreeChanges};
 use super::record_key::{META, TreeId, record_key, row_count_name};
 use super::redo::{Redo, RowChange};
+use crate::key_encoding::ByteRange;
+use crate::tree_version::WatchedRanges;
 
 /// Time at which a commit is on disk (`innodb_flush_log_at_trx_commit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,6 +239,28 @@ impl Changes for Group<'_> {
 
     fn trees(&self) -> Vec<TreeId> {
         self.trees.keys().copied().collect()
+    }
+
+    fn note(&self, tree: TreeId, ranges: &WatchedRanges) {
+        let of_tree = self.trees.get(&tree).map_or(&[][..], Vec::as_slice);
+        let is_of_rows = |changes: &&&TreeChanges| {
+            !changes.cleared && !changes.dropped && changes.bulk_loaded.is_none()
+        };
+        if !of_tree.iter().all(|changes| is_of_rows(&changes)) {
+            return ranges.note_all();
+        }
+        for (key, _) in self.in_memory.get(&tree).into_iter().flatten() {
+            ranges.note(key);
+        }
+        for changes in of_tree.iter().filter(|changes| changes.changes.has_table()) {
+            let noted = changes.each(&ByteRange::ALL, |key, _| {
+                ranges.note(key);
+                Ok(true)
+            });
+            if noted.is_err() {
+                ranges.note_all();
+            }
+        }
     }
 
     fn is_small(&self) -> bool {

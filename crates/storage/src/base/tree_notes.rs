@@ -15,7 +15,7 @@ use super::statistics::tree_bytes;
 use super::store::DurableStore;
 use super::tree_space::TreeSpace;
 use crate::key_encoding::ByteRange;
-use crate::tree_version::TreeVersion;
+use crate::tree_version::{TreeVersion, WatchedRanges};
 
 impl Environment {
     /// Charges the rows of a transaction that is about to commit.
@@ -81,6 +81,13 @@ impl Environment {
 }
 
 impl DurableStore {
+    /// Watches ranges of a tree's keys from now on, in place of those before: while no commit is under way, `ranges`
+    /// makes them.
+    pub fn watch(&self, tree: &TreeVersion, ranges: impl FnOnce() -> Arc<WatchedRanges>) {
+        let _applying = self.0.environment.applying();
+        tree.watch(ranges());
+    }
+
     /// Charges the rows of a tree to a budget as long as the result lives.
     pub fn charge(&self, tree: TreeId, budget: &Budget, name: &Arc<str>) -> Arc<TreeSpace> {
         let space = Arc::new(TreeSpace {

@@ -11,7 +11,7 @@ use std::sync::{Arc, RwLock, Weak};
 use mayfly_memory::sync::read_lock;
 
 use super::record_key::TreeId;
-use crate::tree_version::TreeVersion;
+use crate::tree_version::{TreeVersion, WatchedRanges};
 
 /// The versions that somebody has asked for.
 #[derive(Debug, Default)]
@@ -21,22 +21,31 @@ pub(super) struct TreeVersions {
 }
 
 impl TreeVersions {
-    /// The versions of trees that a commit changes, each marked as changing; the caller sets them once the changes are
-    /// visible or undone.
+    /// The versions of trees that a commit changes, each marked as changing, with its watched ranges; the caller sets
+    /// them once the changes are visible or undone.
     #[inline]
-    pub(super) fn begin(&self, trees: impl FnOnce() -> Vec<TreeId>) -> Vec<Arc<TreeVersion>> {
+    pub(super) fn begin(
+        &self,
+        trees: impl FnOnce() -> Vec<TreeId>,
+        note: impl Fn(TreeId, &WatchedRanges),
+    ) -> Vec<Arc<TreeVersion>> {
         if !self.is_any.load(Ordering::SeqCst) {
             return Vec::new();
         }
         let versions = read_lock(&self.versions);
-        let known = trees()
-            .into_iter()
-            .filter_map(|tree| versions.get(&tree)?.upgrade());
+        let trees = trees().into_iter();
+        let known = trees.filter_map(|tree| Some((tree, versions.get(&tree)?.upgrade()?)));
         let known: Vec<_> = known.collect();
-        for version in &known {
+        for (_, version) in &known {
             version.begin();
         }
-        known
+        drop(versions);
+        for (tree, version) in &known {
+            if let Some(ranges) = version.watched() {
+                note(*tree, &ranges);
+            }
+        }
+        known.into_iter().map(|(_, version)| version).collect()
     }
 
     /// Notes that the changes of trees are visible since a version.

@@ -76,6 +76,7 @@ pub(crate) fn function(name: ObjectName, args: FunctionArguments) -> Function {
         args,
         null_treatment: None,
         over: None,
+        only_stored: false,
     }
 }
 

@@ -76,6 +76,10 @@ pub(crate) struct Parser<'a> {
     pub(crate) sets_variables: bool,
     /// Whether such an expression names a user variable.
     pub(crate) variables_in_conditions: bool,
+    /// Whether RETURNING may end the statement.
+    pub(crate) may_return: bool,
+    /// Whether the statement is in a stored program, whose local variables have plain names.
+    pub(crate) in_program: bool,
 }
 
 /// Token behind the last one.
@@ -98,6 +102,8 @@ impl<'a> Parser<'a> {
             conditions: 0,
             sets_variables: false,
             variables_in_conditions: false,
+            may_return: false,
+            in_program: false,
         }
     }
 

@@ -15,6 +15,7 @@ impl Parser<'_> {
     /// `INSERT` or `REPLACE`, whose verb is next.
     pub(crate) fn insert(&mut self) -> Result<Statement> {
         let replace = self.take().keyword == Kw::REPLACE;
+        self.may_return = true;
         self.hints();
         let priority = match self.keyword() {
             Kw::LOW_PRIORITY => Some(DmlPriority::Low),
@@ -156,6 +157,7 @@ impl Parser<'_> {
     /// `DELETE`, whose verb is next, in its three forms.
     pub(crate) fn delete(&mut self, with: Option<With>) -> Result<Statement> {
         self.expect(Kw::DELETE)?;
+        self.may_return = true;
         self.hints();
         let mut statement = Delete {
             with: None,
@@ -177,7 +179,6 @@ impl Parser<'_> {
             }
         }
         let mut single = false;
-        let mut returning = false;
         if !self.eat(Kw::FROM) {
             statement.targets = self.comma_list(Self::delete_target)?;
             self.expect(Kw::FROM)?;
@@ -195,8 +196,7 @@ impl Parser<'_> {
             } else {
                 self.position = first;
                 single = true;
-                let mut relation = self.table_factor()?;
-                returning = self.is_clause(&mut relation);
+                let relation = self.table_factor()?;
                 let joined = match &relation {
                     TableFactor::Table { index_hints, .. } => !index_hints.is_empty(),
                     _ => true,
@@ -212,7 +212,7 @@ impl Parser<'_> {
         if single {
             statement.order_by = self.order_by()?;
             statement.limit = self.after(Kw::LIMIT, Self::limit_number)?;
-            if returning || self.eat(Kw::RETURNING) {
+            if self.eat(Kw::RETURNING) {
                 statement.returning = self.select_items()?;
             }
         }
@@ -225,20 +225,34 @@ impl Parser<'_> {
         Ok(Statement::Delete(Box::new(statement)))
     }
 
-    /// Whether what was parsed as a table's alias begins the clause RETURNING, whose word is not
-    /// reserved; if so, it is removed as the alias.
-    fn is_clause(&self, relation: &mut TableFactor) -> bool {
-        let TableFactor::Table { alias, .. } = relation else {
-            return false;
+    /// Whether the clause RETURNING is next, and not an alias of its name, which is not reserved: behind an alias
+    /// stands no expression.
+    pub(crate) fn begins_returning(&self) -> bool {
+        let next = self.ahead(1);
+        let begins_expression = match next.kind {
+            Kind::Word => {
+                let reserved = kw![CASE EXISTS FALSE IF NOT NULL TRUE];
+                !next.keyword.is_reserved() || reserved.contains(&next.keyword)
+            }
+            kind => matches!(
+                kind,
+                Kind::QuotedIdent
+                    | Kind::String
+                    | Kind::NationalString
+                    | Kind::Hex
+                    | Kind::Bits
+                    | Kind::Integer
+                    | Kind::Decimal
+                    | Kind::Introducer
+                    | Kind::UserVariable
+                    | Kind::AtAt
+                    | Kind::Parameter
+                    | Kind::LeftParen
+                    | Kind::Star
+                    | Kind::Minus
+            ),
         };
-        let named = alias.as_ref().is_some_and(|alias| {
-            alias.name.quote_style.is_none() && alias.name.value.eq_ignore_ascii_case("returning")
-        });
-        let is_clause = named && !self.at_end() && !self.at_any(&kw![WHERE ORDER LIMIT]);
-        if is_clause {
-            *alias = None;
-        }
-        is_clause
+        self.may_return && self.at(Kw::RETURNING) && begins_expression
     }
 
     /// A target of DELETE: `a`, `db.a`, `a.*`.

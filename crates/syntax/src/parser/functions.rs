@@ -5,8 +5,8 @@
 //! `LOCATE(a, b)`. Units and type words among arguments become strings. See [`crate::encodings`].
 
 use crate::ast::{
-    CastType, CastTypeKind, Expr, FunctionArg, FunctionArgumentList, FunctionArguments, Ident,
-    ObjectName, TrimWhereField, Value,
+    CastType, CastTypeKind, Expr, Function, FunctionArg, FunctionArgumentList, FunctionArguments,
+    Ident, ObjectName, TrimWhereField, Value,
 };
 
 use super::build;
@@ -134,11 +134,13 @@ impl Parser<'_> {
 
     /// A call by a name that is no keyword: `f(...)`, `db.f(...)`.
     pub(crate) fn named_call(&mut self, name: Vec<Ident>) -> Result<Expr> {
+        let last = name.last().map_or("", |part| &part.value);
+        let only_stored = Kw::lookup(last.as_bytes()).is_call_only();
         let args = build::arguments(self.paren_list_or_empty(Self::expr)?);
-        Ok(Expr::Function(build::function(
-            ObjectName::from(name),
-            args,
-        )))
+        Ok(Expr::Function(Function {
+            only_stored,
+            ..build::function(ObjectName::from(name), args)
+        }))
     }
 
     /// The name of the function that is next, as written, and its opening parenthesis.

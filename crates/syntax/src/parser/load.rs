@@ -139,7 +139,10 @@ impl Parser<'_> {
             return self.string().map(IntoTarget::DumpFile);
         }
         if !self.eat(Kw::OUTFILE) {
-            let names = self.comma_list(Self::user_variable_name)?;
+            let names = self.comma_list(|parser| match parser.in_program {
+                true if parser.at_identifier() => parser.name(),
+                _ => parser.user_variable_name(),
+            })?;
             return Ok(IntoTarget::Variables(names));
         }
         let path = self.string()?;

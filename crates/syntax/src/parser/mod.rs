@@ -3,6 +3,7 @@
 mod account;
 mod alter;
 pub(crate) mod build;
+mod compound;
 mod constraints;
 mod copy;
 mod create_table;
@@ -52,7 +53,7 @@ impl Parser<'_> {
                 self.fail()
             }
         });
-        parsed.or_else(|failure| self.unsupported_statement().ok_or(failure))
+        parsed.or_else(|failure| self.unsupported_statement().unwrap_or(Err(failure)))
     }
 
     pub(super) fn statement_body(&mut self) -> Result<Statement> {

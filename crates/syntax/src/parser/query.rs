@@ -279,6 +279,7 @@ impl Parser<'_> {
         match self.kind() {
             Kind::Parameter => self.prefix(),
             Kind::Integer => self.unsigned().map(build::number),
+            _ if self.in_program && self.at_identifier() => self.ident().map(Expr::Identifier),
             _ => self.fail(),
         }
     }

@@ -124,7 +124,7 @@ impl Parser<'_> {
         if self.at_kind(Kind::String) {
             return Ok(Some(Ident::with_quote('`', self.string()?)));
         }
-        let has_alias = explicit || self.at_identifier();
+        let has_alias = explicit || self.at_identifier() && !self.begins_returning();
         has_alias.then(|| self.ident()).transpose()
     }
 

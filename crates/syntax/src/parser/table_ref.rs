@@ -283,7 +283,7 @@ impl Parser<'_> {
     /// `[AS] alias`.
     pub(crate) fn table_alias(&mut self) -> Result<Option<TableAlias>> {
         let explicit = self.eat(Kw::AS) || self.eat_kind(Kind::Equal);
-        if !explicit && !self.at_identifier() {
+        if !explicit && (!self.at_identifier() || self.begins_returning()) {
             return Ok(None);
         }
         let name = self.ident()?;

@@ -1,9 +1,9 @@
 //! Statements of MySQL that Mayfly knows by their first keywords and cannot run yet.
 //!
-//! Such a statement gives error 1235, not a syntax error: its text is valid. The list is searched only when a statement
+//! Such a statement gives error 1235, not a syntax error: its text is valid, as far as it is checked. The list is searched only when a statement
 //! could not be parsed, so that no other statement pays for it.
 
-use super::cursor::Parser;
+use super::cursor::{Parser, Result};
 use crate::ast::Statement;
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
@@ -66,17 +66,25 @@ const STATEMENTS: &[&[Kw]] = &[
 const DEFINER_TOKENS: usize = 6;
 
 impl Parser<'_> {
-    /// The unsupported statement whose keywords the text begins with, if any.
-    pub(crate) fn unsupported_statement(&mut self) -> Option<Statement> {
+    /// The unsupported statement whose keywords the text begins with, if any, or the error in its text where that is
+    /// checked.
+    pub(crate) fn unsupported_statement(&mut self) -> Option<Result<Statement>> {
         self.position = 0;
+        let known = self.known_statement()?;
+        let words: Vec<&str> = known.iter().map(|keyword| keyword.spelling()).collect();
+        let checked = self.check_stored_program(known);
+        Some(checked.map(|()| Statement::Unsupported(words.join(" "))))
+    }
+
+    /// The keywords of an unsupported statement that is next; takes them.
+    pub(crate) fn known_statement(&mut self) -> Option<&'static [Kw]> {
         let first = self.take().keyword;
         self.skip_attributes();
         let known = STATEMENTS.iter().find(|keywords| {
             keywords.first() == Some(&first) && self.at_all(keywords.get(1..).unwrap_or_default())
         })?;
-        let words: Vec<&str> = known.iter().map(|keyword| keyword.spelling()).collect();
-        self.rest();
-        Some(Statement::Unsupported(words.join(" ")))
+        self.position += known.len() - 1;
+        Some(known)
     }
 
     /// Skips attributes between `CREATE` and the kind of object.

@@ -275,6 +275,7 @@ codes! {
     ER_NEED_REPREPARE = (1615, "HY000", "Prepared statement needs to be re-prepared");
     WARN_OPTION_IGNORED = (1618, "HY000", "<{}> option ignored");
     ER_VARIABLE_IS_READONLY = (1621, "HY000", "{} variable '{}' is read-only. Use {} to assign the value");
+    ER_FUNC_INEXISTENT_NAME_COLLISION = (1630, "42000", "FUNCTION {} does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual");
     ER_UNKNOWN_LOCALE = (1649, "HY000", "Unknown locale: '{}'");
     ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT = (1681, "HY000", "{} is deprecated and will be removed in a future release.");
     ER_WARN_DEPRECATED_ZEROFILL = (1681, "HY000", "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to zero-pad numbers, or store the formatted numbers in a CHAR column.");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mayfly_engine::{Database, Session};
+use mayfly_testkit::cases;
 use mayfly_testkit::fixture::{DataDirectory, Errno, Fixture, SessionExt, Watchdog};
 use mayfly_testkit::secondary::MemoryEngine;
 
@@ -12,6 +13,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 const STATUS: &str = "SELECT LOAD_STATUS FROM performance_schema.rpd_tables NATURAL JOIN \
                       performance_schema.rpd_table_id WHERE NAME = 'test.t'";
+
+/// [`STATUS`] where statements over tables are offloaded or fail.
+const STATUS_OF_T: &str = "SELECT /*+ SET_VAR(use_secondary_engine = OFF) */ LOAD_STATUS FROM performance_schema.rpd_tables";
 
 /// Plugs an engine with parts of `part_rows` rows into a database, without a refresh in the background.
 fn plug(database: &Arc<Database>, part_rows: u64) -> Arc<MemoryEngine> {
@@ -178,6 +182,173 @@ fn a_change_makes_a_copy_stale_until_it_is_refreshed() {
         session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
     });
     assert_eq!(engine.rows("test.t"), expected(&mut session));
+    drop(session);
+    unplug(&fixture, &engine);
+}
+
+#[test]
+fn a_refresh_reads_the_parts_that_have_changed() {
+    let (fixture, engine) = fixture();
+    let mut session = fixture.session();
+    table(&mut session, 300);
+    session.must("ALTER TABLE t SECONDARY_LOAD");
+    assert_eq!(engine.take_loaded().len(), 3);
+    let mut refreshed = |change: &str, sizes: &[u64]| {
+        session.must("SET GLOBAL secondary_engine_refresh = 0");
+        session.must(change);
+        session.must("SET GLOBAL secondary_engine_refresh = 5");
+        wait_until("the refresh", || {
+            session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
+        });
+        let loaded = engine.take_loaded();
+        let loaded: Vec<u64> = loaded.into_iter().map(|(_, rows)| rows).collect();
+        assert_eq!(loaded, sizes, "{change}");
+        let mut rows = engine.rows("test.t");
+        rows.sort_by_key(|row| row.split('\t').next().and_then(|id| id.parse::<i32>().ok()));
+        assert_eq!(rows, expected(&mut session), "{change}");
+    };
+    // Parts are 1 to 128, 129 to 256, and from 257 on.
+    refreshed("UPDATE t SET v = 'x' WHERE id = 5", &[128]);
+    refreshed("UPDATE t SET v = 'x' WHERE id IN (129, 256)", &[128]);
+    refreshed("INSERT INTO t VALUES (1000, 'last', 1)", &[45]);
+    refreshed("INSERT INTO t VALUES (-1, 'first', 1)", &[128, 1]);
+    // The small part behind is read with it.
+    refreshed("DELETE FROM t WHERE id = 0 OR id = -1", &[128]);
+    refreshed("DELETE FROM t WHERE id BETWEEN 129 AND 256", &[]);
+    refreshed("INSERT INTO t VALUES (200, 'again', 1)", &[128, 1]);
+    refreshed("DELETE FROM t", &[0]);
+    refreshed("INSERT INTO t VALUES (7, 'again', 1)", &[1]);
+    drop(session);
+    unplug(&fixture, &engine);
+}
+
+/// Sessions change random rows while copies are refreshed, and another reads the secondary engine: what it reads is what a
+/// local read of the same snapshot gives, and in the end the copy has all rows.
+fn write_while_copies_are_refreshed(force_overflow: bool) {
+    let _watchdog = Watchdog::new();
+    let fixture = Fixture::open(|options| {
+        options.batch_size = 64;
+        options.force_overflow = force_overflow;
+    });
+    let engine = plug(&fixture.database, 100);
+    let mut session = fixture.session();
+    table(&mut session, 3000);
+    session.must("ALTER TABLE t SECONDARY_LOAD");
+    session.must("SET GLOBAL secondary_engine_refresh = 1");
+    let until = Instant::now() + Duration::from_secs(3);
+    let sums = "SELECT COUNT(*), SUM(id), MIN(v), MAX(v) FROM t";
+    let mut agreed = 0;
+    std::thread::scope(|scope| {
+        for writer in 0..3_u64 {
+            let mut session = fixture.session();
+            scope.spawn(move || {
+                let mut state = writer + 1;
+                let mut random = |below: u64| {
+                    // A linear congruential generator (Knuth's MMIX).
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    (state >> 33) % below
+                };
+                while Instant::now() < until {
+                    let id = random(4000);
+                    let change = match random(5) {
+                        0 => format!("DELETE FROM t WHERE id = {id}"),
+                        1 => format!("UPDATE t SET v = 'w{}' WHERE id = {id}", random(100)),
+                        2 => format!("DELETE FROM t WHERE id BETWEEN {id} AND {}", id + 40),
+                        _ => format!("INSERT IGNORE INTO t VALUES ({id}, 'n{}', 0)", random(100)),
+                    };
+                    // Deadlocks and refusals are none of the copy's business.
+                    let _ = session.rows(&change);
+                    std::thread::sleep(Duration::from_micros(random(3000)));
+                }
+            });
+        }
+        while Instant::now() < until {
+            session.must("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+            session.must("SET use_secondary_engine = FORCED");
+            let offloaded = session.rows(sums);
+            session.must("SET use_secondary_engine = OFF");
+            let local = session.must(sums);
+            session.must("COMMIT");
+            match offloaded {
+                Ok(rows) => {
+                    assert_eq!(rows, local);
+                    agreed += 1;
+                }
+                Err(error) => assert_eq!(error.errno(), 3889, "{error}"),
+            }
+        }
+    });
+    assert!(agreed > 0, "no statement was offloaded");
+    wait_until("the last refresh", || {
+        session.must(STATUS) == ["AVAIL_RPDGSTABSTATE"]
+    });
+    let mut rows = engine.rows("test.t");
+    rows.sort_by_key(|row| row.split('\t').next().and_then(|id| id.parse::<i32>().ok()));
+    assert_eq!(rows, expected(&mut session));
+    drop(session);
+    unplug(&fixture, &engine);
+}
+
+cases! {
+    write_while_copies_are_refreshed:
+    no_change_is_lost_while_sessions_write(false);
+    no_change_is_lost_while_sessions_write_what_overflows(true);
+}
+
+#[test]
+fn a_stale_copy_is_read_only_on_demand() {
+    let (fixture, engine) = fixture();
+    let mut session = fixture.session();
+    table(&mut session, 300);
+    session.must("ALTER TABLE t SECONDARY_LOAD");
+    session.must("SET secondary_engine_cost_threshold = 0");
+    let count = "SELECT COUNT(*) FROM t WHERE v LIKE 'v%'";
+    let executions = |session: &mut Session| {
+        let shown = session.value("SHOW STATUS LIKE 'Secondary_engine_execution_count'");
+        shown
+            .rsplit('\t')
+            .next()
+            .and_then(|count| count.parse::<u32>().ok())
+            .expect("a number")
+    };
+    assert_eq!(session.must(count), ["300"]);
+    assert_eq!(executions(&mut session), 1);
+    session.must("DELETE FROM t WHERE id = 1");
+    assert_eq!(session.must(count), ["299"]);
+    assert_eq!(executions(&mut session), 1, "the copy is stale");
+    session.must("SET secondary_engine_read_stale = ON");
+    assert_eq!(session.must(count), ["300"]);
+    assert_eq!(executions(&mut session), 2);
+    session.must("SET secondary_engine_read_stale = OFF");
+    session.must("SET use_secondary_engine = FORCED");
+    assert_eq!(session.must(count), ["299"]);
+    assert_eq!(executions(&mut session), 3);
+    assert_eq!(
+        session.must(STATUS_OF_T),
+        ["AVAIL_RPDGSTABSTATE"],
+        "it is refreshed on demand"
+    );
+    session.must("BEGIN");
+    session.must("DELETE FROM t WHERE id = 2");
+    assert_eq!(
+        session.errno(count),
+        3889,
+        "the transaction has changed the table"
+    );
+    session.must("ROLLBACK");
+    engine.fail_after(Some(10));
+    session.must("DELETE FROM t WHERE id = 3");
+    assert_eq!(session.errno(count), 3889, "the refresh fails");
+    session.must("SET use_secondary_engine = ON");
+    assert_eq!(session.must(count), ["298"]);
+    engine.fail_after(None);
+    session.must("ALTER TABLE t SECONDARY_UNLOAD");
+    session.must("SET use_secondary_engine = FORCED");
+    let error = session.execute(count).expect_err("there is no copy");
+    let text = "Secondary engine operation failed. Reason: \"table test.t is not loaded\".";
+    assert_eq!(error.message(), text);
     drop(session);
     unplug(&fixture, &engine);
 }

@@ -240,6 +240,8 @@ fn names_lead_to_functions_as_in_mysql() {
     let (fixture, mut session) = engine();
     let abs = of_number("abs", DataAccess::NoSql, statement_of("SELECT 77"));
     fixture.database.add_function("test", abs).unwrap();
+    let count = of_number("count", DataAccess::NoSql, statement_of("SELECT 78"));
+    fixture.database.add_function("test", count).unwrap();
     let again = of_number("INC", DataAccess::NoSql, statement_of("SELECT 1"));
     let taken = fixture.database.add_function("test", again).unwrap_err();
     assert_eq!(
@@ -256,6 +258,10 @@ fn names_lead_to_functions_as_in_mysql() {
             "2\t3\t6\t3\tNULL",
         ),
         ("SELECT inc(a = 1) FROM t WHERE a = 1", "2"),
+        (
+            "SELECT COUNT(a), count (1), test.count(1), abs (-3) FROM t GROUP BY 'x'",
+            "4\t78\t78\t3",
+        ),
     ] {
         assert_eq!(session.must(sql), [row], "{sql}");
     }
@@ -271,6 +277,11 @@ fn names_lead_to_functions_as_in_mysql() {
         (
             "SELECT nowhere.inc(1)",
             "1305 FUNCTION nowhere.inc does not exist",
+        ),
+        (
+            "SELECT sum (1)",
+            "1630 FUNCTION test.sum does not exist. Check the 'Function Name Parsing and Resolution' \
+             section in the Reference Manual",
         ),
         (
             "SELECT inc()",
@@ -310,6 +321,61 @@ fn names_lead_to_functions_as_in_mysql() {
         "1305 FUNCTION other.inc does not exist"
     );
     assert_eq!(session.value("SELECT test.inc(1)"), "2");
+}
+
+#[test]
+fn functions_are_listed() {
+    let (fixture, mut session) = engine();
+    let gross = FunctionDefinition {
+        name: "gross".to_owned(),
+        parameters: vec![
+            ("net".to_owned(), SqlType::decimal(10, 2)),
+            ("name".to_owned(), text(20)),
+        ],
+        result: SqlType::decimal(10, 2),
+        is_deterministic: true,
+        access: DataAccess::ReadsSqlData,
+        body: statement_of("SELECT ? * 2 + LENGTH(?)"),
+    };
+    fixture.database.add_function("test", gross).unwrap();
+    let counting = counting("counting", false, &Arc::default());
+    fixture.database.add_function("test", counting).unwrap();
+    assert_eq!(
+        session.must(
+            "SELECT SPECIFIC_NAME, ROUTINE_SCHEMA, ROUTINE_TYPE, DATA_TYPE, NUMERIC_PRECISION, NUMERIC_SCALE, \
+             DTD_IDENTIFIER, ROUTINE_BODY, ROUTINE_DEFINITION, IS_DETERMINISTIC, SQL_DATA_ACCESS, \
+             DATEDIFF(CREATED, NOW()) BETWEEN -1 AND 0 FROM information_schema.ROUTINES \
+             WHERE ROUTINE_NAME IN ('counting', 'gross') ORDER BY 1"
+        ),
+        [
+            "counting\ttest\tFUNCTION\tint\t10\t0\tint\tEXTERNAL\tNULL\tNO\tCONTAINS SQL\t1",
+            "gross\ttest\tFUNCTION\tdecimal\t10\t2\tdecimal(10,2)\tSQL\tSELECT ? * 2 + LENGTH(?)\tYES\t\
+             READS SQL DATA\t1",
+        ]
+    );
+    assert_eq!(
+        session.must(
+            "SELECT ORDINAL_POSITION, PARAMETER_MODE, PARAMETER_NAME, DTD_IDENTIFIER, CHARACTER_OCTET_LENGTH \
+             FROM information_schema.PARAMETERS WHERE SPECIFIC_NAME = 'gross' ORDER BY 1"
+        ),
+        [
+            "0\tNULL\tNULL\tdecimal(10,2)\tNULL",
+            "1\tIN\tnet\tdecimal(10,2)\tNULL",
+            "2\tIN\tname\tvarchar(20)\t80",
+        ]
+    );
+    let names = |rows: Vec<String>| {
+        let name = |row: &String| row.split('\t').nth(1).unwrap_or_default().to_owned();
+        rows.iter().map(name).collect::<Vec<String>>()
+    };
+    let shown = session.must("SHOW FUNCTION STATUS WHERE Db = 'test'");
+    assert_eq!(names(shown), ["counting", "gross", "inc", "ins", "logged"]);
+    let created = session.must("SHOW CREATE FUNCTION gross");
+    assert_eq!(created.len(), 1);
+    assert!(created[0].starts_with("gross\t(empty)\tNULL\t"), "{created:?}");
+    assert_eq!(session.errno("SHOW CREATE FUNCTION missing"), 1305);
+    session.must("DROP FUNCTION gross");
+    assert_eq!(session.errno("SHOW CREATE FUNCTION gross"), 1305);
 }
 
 #[test]

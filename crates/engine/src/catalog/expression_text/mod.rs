@@ -25,13 +25,20 @@ pub(crate) fn text(expr: &Expr) -> String {
 
 /// The text of a view's query, without the name of one database.
 pub(crate) fn query_text(query: &Query, hidden_database: Option<&str>) -> String {
-    Printer::View { hidden_database }.query(query)
+    let printer = Printer::View {
+        hidden_database,
+        in_expression: false,
+    };
+    printer.query(query)
 }
 
 /// The text of a value in an INSERT.
 pub(crate) fn value_text(expr: &Expr) -> String {
-    let hidden_database = None;
-    Printer::View { hidden_database }.expr(expr)
+    let printer = Printer::View {
+        hidden_database: None,
+        in_expression: false,
+    };
+    printer.expr(expr)
 }
 
 fn operator(op: &BinaryOperator) -> String {
@@ -48,10 +55,14 @@ enum Printer<'p> {
     /// A table's definition: columns have no qualifiers, and strings have their character set.
     Table,
     /// A view's query.
-    View { hidden_database: Option<&'p str> },
+    View {
+        hidden_database: Option<&'p str>,
+        /// Whether it is a subquery in an expression, whose columns have no names but those that are written.
+        in_expression: bool,
+    },
 }
 
-impl Printer<'_> {
+impl<'p> Printer<'p> {
     fn expr(self, expr: &Expr) -> String {
         with_stack(|| self.print(expr))
     }
@@ -71,11 +82,12 @@ impl Printer<'_> {
             Expr::CompoundIdentifier(parts) => {
                 let shown = match (self, parts.as_slice()) {
                     (Self::Table, [.., _]) => &parts[parts.len() - 1..],
-                    (Self::View { hidden_database }, [database, _, _])
-                        if hidden_database == Some(database.value.as_str()) =>
-                    {
-                        &parts[1..]
-                    }
+                    (
+                        Self::View {
+                            hidden_database, ..
+                        },
+                        [database, _, _],
+                    ) if hidden_database == Some(database.value.as_str()) => &parts[1..],
                     (_, parts) => parts,
                 };
                 names(shown, ".")
@@ -158,7 +170,7 @@ impl Printer<'_> {
                 subquery,
                 negated,
             } => {
-                let (expr, query) = (self.expr(expr), self.query(subquery));
+                let (expr, query) = (self.expr(expr), self.subquery(subquery));
                 if *negated {
                     format!("({expr} not in ({query}))")
                 } else {
@@ -166,14 +178,14 @@ impl Printer<'_> {
                 }
             }
             Expr::Exists { subquery, negated } => {
-                let query = self.query(subquery);
+                let query = self.subquery(subquery);
                 if *negated {
                     format!("(not exists({query}))")
                 } else {
                     format!("exists({query})")
                 }
             }
-            Expr::Subquery(query) => format!("({})", self.query(query)),
+            Expr::Subquery(query) => format!("({})", self.subquery(query)),
             Expr::Like {
                 negated,
                 expr,
@@ -272,6 +284,18 @@ impl Printer<'_> {
         format!("{name}({distinct}{})", arguments.join(","))
     }
 
+    /// A subquery in an expression.
+    fn subquery(self, query: &Query) -> String {
+        self.within_expression(true).query(query)
+    }
+
+    fn within_expression(mut self, is_so: bool) -> Self {
+        if let Self::View { in_expression, .. } = &mut self {
+            *in_expression = is_so;
+        }
+        self
+    }
+
     fn query(self, query: &Query) -> String {
         with_stack(|| {
             let mut text = String::new();
@@ -285,7 +309,7 @@ impl Printer<'_> {
                     format!(
                         "{} as {how}({})",
                         table_alias(&cte.alias),
-                        self.query(&cte.query)
+                        self.within_expression(false).query(&cte.query)
                     )
                 });
                 let recursive = word_if(with.recursive, "recursive ");
@@ -343,7 +367,23 @@ impl Printer<'_> {
     fn select(self, select: &Select) -> String {
         let mut text = "select ".to_owned();
         text += word_if(select.distinct, "distinct ");
+        let is_named = |item: &SelectItem| match item {
+            SelectItem::ExprWithAlias { implicit, .. } => !implicit,
+            _ => false,
+        };
+        let in_expression = matches!(
+            self,
+            Self::View {
+                in_expression: true,
+                ..
+            }
+        );
         let mut items = select.projection.iter().map(|item| match item {
+            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }
+                if in_expression && !is_named(item) =>
+            {
+                self.expr(expr)
+            }
             SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
                 let name = quoted_identifier(item_name(item).unwrap_or_default());
                 format!("{} AS {name}", self.expr(expr))
@@ -410,7 +450,8 @@ impl Printer<'_> {
                 alias,
             } => {
                 let lateral = word_if(*lateral, "lateral ");
-                let mut text = format!("{lateral}({})", self.query(subquery));
+                let query = self.within_expression(false).query(subquery);
+                let mut text = format!("{lateral}({query})");
                 if let Some(alias) = alias {
                     text += &format!(" {}", table_alias(alias));
                 }
@@ -433,7 +474,9 @@ impl Printer<'_> {
         let Some(mut table) = TableName::from_object_name(name) else {
             return name.to_string();
         };
-        if let Self::View { hidden_database } = self
+        if let Self::View {
+            hidden_database, ..
+        } = self
             && table.database.as_deref() == hidden_database
         {
             table.database = None;

@@ -9,7 +9,9 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, ArrowNativeTypeOp, Float64Array};
 use arrow_buffer::{NullBuffer, i256};
-use mayfly_types::{PhysicalType, Result};
+use mayfly_types::decimal::Decimal;
+use mayfly_types::sql_type::DECIMAL_PRECISION_MAX;
+use mayfly_types::{PhysicalType, Result, SqlType};
 
 use super::frame::FrameAggregate;
 use super::kernel::Kernel;
@@ -156,12 +158,26 @@ where
     fn take_results(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
         let sums = S::results(std::mem::take(&mut self.sums));
         let counts = std::mem::take(&mut self.counts);
-        Totals::new(&self.signature, self.averages, sums, counts).take_result(context)
+        let results =
+            Totals::new(&self.signature, self.averages, sums, counts).take_result(context)?;
+        Ok(in_range(results, &self.signature.result))
     }
 
     fn memory_bytes(&self) -> usize {
         self.sums.capacity() * size_of::<S>() + self.counts.capacity() * 8
     }
+}
+
+/// Results as the column of a window keeps them: a number of more digits than a DECIMAL has is the largest one.
+fn in_range(results: ArrayRef, ty: &SqlType) -> ArrayRef {
+    let array = results.as_primitive_opt::<Decimal256Type>();
+    let Some(array) = array.filter(|_| ty.length >= u32::from(DECIMAL_PRECISION_MAX)) else {
+        return results;
+    };
+    let largest = Decimal::largest(DECIMAL_PRECISION_MAX, ty.decimals);
+    let (least, most) = (largest.negate().unscaled, largest.unscaled);
+    let kept = array.unary::<_, Decimal256Type>(|value| value.clamp(least, most));
+    Arc::new(kept.with_data_type(ty.physical().arrow()))
 }
 
 /// Sums of doubles.

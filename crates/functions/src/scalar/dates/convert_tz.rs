@@ -8,12 +8,13 @@ use super::arguments::{self, DateTimes, Wanted, ZeroParts};
 use super::unix_time::UNIX_SECONDS_MAX;
 use crate::input::Texts;
 use crate::scalar::Row;
-use crate::scalar::facts::{ParameterType, Parameters};
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     // SYSTEM is a time zone's name too.
     Row::new(&["convert_tz"], 3..=3, signature, evaluate)
+        .with(&[Fact::ReadsSettings])
         .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
         .stable(),
 ];

@@ -12,7 +12,7 @@ use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["str_to_date"], 2..=2, signature, evaluate)
-    .with(&[Fact::StopsAtNull, Fact::TypedByFormat])];
+    .with(&[Fact::StopsAtNull, Fact::TypedByConstants(&[1])])];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts_or_null(match binding.arguments[1].constant {

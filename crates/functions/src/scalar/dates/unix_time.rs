@@ -22,7 +22,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         unix_timestamp_signature,
         unix_timestamp,
     )
-    .with(&[Fact::OnlyInDefaults])
+    .with(&[Fact::OnlyInDefaults, Fact::ReadsSettings])
     .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
     .stable(),
     Row::new(
@@ -31,7 +31,11 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         from_unixtime_signature,
         from_unixtime,
     )
-    .with(&[Fact::StopsAtNull, Fact::ReadsIntegers(1)])
+    .with(&[
+        Fact::StopsAtNull,
+        Fact::ReadsIntegers(1),
+        Fact::ReadsSettings,
+    ])
     .stable(),
 ];
 

@@ -19,6 +19,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
             Fact::Strict,
             Fact::Overflows,
             Fact::ReadsDouble,
+            Fact::TypedByConstants(&[1]),
         ])
         .parameters(Parameters::Typed(&[(ParameterType::Decimal, 0..1)])),
     Row::new(&["truncate"], 2..=2, signature::<true>, evaluate::<true>)
@@ -27,6 +28,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
             Fact::Strict,
             Fact::Overflows,
             Fact::ReadsDouble,
+            Fact::TypedByConstants(&[1]),
         ])
         .parameters(Parameters::Typed(&[(ParameterType::Decimal, 0..1)])),
 ];

@@ -116,7 +116,7 @@ fn is_address_signature(binding: &Binding<'_>) -> Result<Signature> {
     // Numbers are no addresses, and neither is a NULL of their types.
     let ty = binding.arguments[0].ty;
     let is_number = ty.is_numeric() || matches!(ty.kind, TypeKind::Bit | TypeKind::Year);
-    let mut signature = binding.of_texts(derive::int_of_width(1))?;
+    let mut signature = binding.of_texts(SqlType::boolean())?;
     if is_number {
         signature.nullable = false;
         signature.known = Some(Value::Int(0));
@@ -126,9 +126,7 @@ fn is_address_signature(binding: &Binding<'_>) -> Result<Signature> {
 
 fn is_address(call: &Call<'_>, is_address: impl Fn(&[u8]) -> bool) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
-    output::ints(call.rows, |row| {
-        Ok(texts.get(row).map(|text| is_address(text).into()))
-    })
+    output::bools(call.rows, |row| Ok(texts.get(row).map(&is_address)))
 }
 
 fn parse<T: std::str::FromStr>(text: &[u8]) -> Option<T> {

@@ -10,17 +10,28 @@ use crate::scalar::strings::chars;
 use crate::{Argument, Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["lpad"], 3..=3, pad_signature, pad::<true>)
-        .with(&[Fact::StopsAtNullIn(&[0, 2, 1]), Fact::Strict]),
-    Row::new(&["rpad"], 3..=3, pad_signature, pad::<false>)
-        .with(&[Fact::StopsAtNullIn(&[0, 2, 1]), Fact::Strict]),
+    Row::new(&["lpad"], 3..=3, pad_signature, pad::<true>).with(&[
+        Fact::StopsAtNullIn(&[0, 2, 1]),
+        Fact::Strict,
+        Fact::TypedByConstants(&[1]),
+    ]),
+    Row::new(&["rpad"], 3..=3, pad_signature, pad::<false>).with(&[
+        Fact::StopsAtNullIn(&[0, 2, 1]),
+        Fact::Strict,
+        Fact::TypedByConstants(&[1]),
+    ]),
     Row::new(&["repeat"], 2..=2, repeat_signature, |call| {
         repeat(call, call.texts(0)?, call.counts(1)?)
     })
-    .with(&[Fact::StopsAtNull, Fact::Strict]),
+    .with(&[
+        Fact::StopsAtNull,
+        Fact::Strict,
+        Fact::TypedByConstants(&[1]),
+    ]),
     Row::new(&["space"], 1..=1, space_signature, |call| {
         repeat(call, Texts::Constant(Some(b" ")), call.counts(0)?)
-    }),
+    })
+    .with(&[Fact::TypedByConstants(&[0])]),
 ];
 
 /// A number of characters, if it is constant.

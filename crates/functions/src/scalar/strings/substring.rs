@@ -20,11 +20,21 @@ pub(crate) const FUNCTIONS: &[Row] = &[
             substring(call, lengths)
         },
     )
-    .with(&[Fact::StopsAtNull, Fact::Strict]),
-    Row::new(&["left"], 2..=2, side_signature, side::<true>)
-        .with(&[Fact::StopsAtNull, Fact::Strict]),
-    Row::new(&["right"], 2..=2, side_signature, side::<false>)
-        .with(&[Fact::StopsAtNull, Fact::Strict]),
+    .with(&[
+        Fact::StopsAtNull,
+        Fact::Strict,
+        Fact::TypedByConstants(&[1, 2]),
+    ]),
+    Row::new(&["left"], 2..=2, side_signature, side::<true>).with(&[
+        Fact::StopsAtNull,
+        Fact::Strict,
+        Fact::TypedByConstants(&[1]),
+    ]),
+    Row::new(&["right"], 2..=2, side_signature, side::<false>).with(&[
+        Fact::StopsAtNull,
+        Fact::Strict,
+        Fact::TypedByConstants(&[1]),
+    ]),
     Row::new(
         &["substring_index"],
         3..=3,

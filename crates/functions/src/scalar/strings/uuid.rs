@@ -63,13 +63,13 @@ fn uuid_short(call: &Call<'_>) -> Result<ArrayRef> {
 }
 
 fn is_uuid_signature(binding: &Binding<'_>) -> Result<Signature> {
-    binding.of_texts(derive::int_of_width(1))
+    binding.of_texts(SqlType::boolean())
 }
 
 fn is_uuid(call: &Call<'_>) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
-    output::ints(call.rows, |row| {
-        Ok(texts.get(row).map(|text| parse(text).is_some().into()))
+    output::bools(call.rows, |row| {
+        Ok(texts.get(row).map(|text| parse(text).is_some()))
     })
 }
 

@@ -155,7 +155,7 @@ impl Binder<'_> {
         let arguments: Vec<Expression> = arguments
             .into_iter()
             .zip(&signature.arguments)
-            .map(|(argument, wanted)| cast(argument, wanted))
+            .map(|(argument, wanted)| cast(numbers::integer_of_choice(argument, wanted), wanted))
             .collect();
         let separator = list.separator.as_ref();
         let collation = signature.result.collation;

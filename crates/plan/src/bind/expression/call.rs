@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mayfly_functions::aggregate::Kind;
 use mayfly_functions::scalar::Fact;
-use mayfly_functions::{FunctionRef, ScalarFunction, aggregate, scalar};
+use mayfly_functions::{Argument, FunctionRef, ScalarFunction, Signature, aggregate, scalar};
 use mayfly_syntax::ast::{self, Expr, Function, FunctionArg, FunctionArguments, IntervalUnit};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
@@ -55,11 +55,13 @@ impl Binder<'_> {
             FunctionArguments::None => empty,
         };
         let name = match call.name.0.as_slice() {
-            [name] => name.value.as_str(),
+            [name] if !call.only_stored => name.value.as_str(),
+            [name] => return self.bind_stored_function(None, &name.value, arguments, true),
             [database, name] if call.over.is_none() => {
-                return self.bind_stored_function(Some(&database.value), &name.value, arguments);
+                let (database, name) = (Some(database.value.as_str()), &name.value);
+                return self.bind_stored_function(database, name, arguments, call.only_stored);
             }
-            _ => return Err(self.unknown_function(&call.name.to_string(), true)),
+            _ => return Err(self.unknown_function(&call.name.to_string(), true, false)),
         };
         if let Some(over) = &call.over {
             return self.bind_window_call(name, call, over);
@@ -77,7 +79,7 @@ impl Binder<'_> {
             return Ok(bound);
         }
         let Some(function) = scalar::by_name(name) else {
-            return self.bind_stored_function(None, name, arguments);
+            return self.bind_stored_function(None, name, arguments, false);
         };
         let mut bound = arguments
             .iter()
@@ -89,13 +91,6 @@ impl Binder<'_> {
         {
             self.read_constants(path);
             has_path = is_constant(path);
-        }
-        if function.has(Fact::TypedByFormat)
-            && let Some(format) = bound.get_mut(1)
-            && format.as_literal().is_none()
-            && let Some(value) = known_value(format, &[], self.options.session.sql_mode)
-        {
-            format.kind = ExpressionKind::Literal(value);
         }
         // Collations that cannot be combined come before it.
         let call = self.call_function(name, function, bound)?;
@@ -116,17 +111,21 @@ impl Binder<'_> {
         });
     }
 
-    /// Binds a call of a stored function. Its arguments are converted when it is called.
+    /// Binds a call of a stored function, which may have a name of the grammar's (`is_native`). Its arguments are
+    /// converted when it is called.
     fn bind_stored_function(
         &mut self,
         database: Option<&str>,
         name: &str,
         arguments: &[FunctionArg],
+        is_native: bool,
     ) -> Result<Expression> {
         let Some(function) = self.catalog.function(database, name)? else {
             return Err(match database {
-                Some(database) => self.unknown_function(&format!("{database}.{name}"), true),
-                None => self.unknown_function(name, false),
+                Some(database) => {
+                    self.unknown_function(&format!("{database}.{name}"), true, is_native)
+                }
+                None => self.unknown_function(name, false, is_native),
             });
         };
         let (expected, given) = (function.parameters.len(), arguments.len());
@@ -323,15 +322,21 @@ impl Binder<'_> {
             .unwrap_or_default())
     }
 
-    /// Error 1305, with the database that a stored function would be in.
-    fn unknown_function(&self, name: &str, qualified: bool) -> mayfly_types::Error {
-        if qualified {
-            return codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name]);
-        }
+    /// Error 1305, with the database that a stored function would be in; 1630 for the name of a built-in function that
+    /// the grammar knows by its parenthesis.
+    fn unknown_function(
+        &self,
+        name: &str,
+        qualified: bool,
+        is_native: bool,
+    ) -> mayfly_types::Error {
+        let unknown = |name: &str| match is_native {
+            true => codes::ER_FUNC_INEXISTENT_NAME_COLLISION.with(&[&name]),
+            false => codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name]),
+        };
         match self.catalog.current_database() {
-            Some(database) => {
-                codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &format!("{database}.{name}")])
-            }
+            _ if qualified => unknown(name),
+            Some(database) => unknown(&format!("{database}.{name}")),
             None => codes::ER_NO_DB_ERROR.error(),
         }
     }
@@ -379,13 +384,9 @@ impl Binder<'_> {
                 typed.for_each(|argument| argument.change(|argument| cast(argument, &ty)));
             }
         }
-        let mut signature = {
-            let known: Vec<_> = arguments.iter().map(argument).collect();
-            function.signature(&known, &self.options.session)?
-        };
+        let mut signature = self.signature(function, &arguments)?;
         if self.type_parameters_as(&mut arguments, &signature.arguments) {
-            let known: Vec<_> = arguments.iter().map(argument).collect();
-            signature = function.signature(&known, &self.options.session)?;
+            signature = self.signature(function, &arguments)?;
         }
         if let Some(value) = signature.known {
             return Ok(Expression::literal(value, signature.result));
@@ -404,12 +405,35 @@ impl Binder<'_> {
         let arguments = arguments
             .map(
                 |(value, wanted)| match wanted.is_numeric() && value.ty.is_string() {
-                    true => convert(numbers::choice_as_number(value), wanted),
-                    false => convert(value, wanted),
+                    true => (numbers::choice_as_number(value), wanted),
+                    false => (value, wanted),
                 },
             )
+            .map(|(value, wanted)| convert(numbers::integer_of_choice(value, wanted), wanted))
             .collect();
         Ok(Expression::call(function, arguments, signature))
+    }
+
+    /// The signature of a call, given the values of constant arguments on which its types depend.
+    fn signature(
+        &self,
+        function: &'static ScalarFunction,
+        arguments: &[Expression],
+    ) -> Result<Signature> {
+        let mut known: Vec<Argument<'_>> = arguments.iter().map(argument).collect();
+        let constants = function.typed_by().iter().filter_map(|position| {
+            let given = arguments.get(*position)?;
+            let is_known = given.as_literal().is_some();
+            let value = known_value(given, &[], self.options.session.sql_mode);
+            value.filter(|_| !is_known).map(|value| (*position, value))
+        });
+        let constants: Vec<(usize, Value)> = constants.collect();
+        for (position, value) in &constants {
+            if let Some(known) = known.get_mut(*position) {
+                known.constant = Some(value);
+            }
+        }
+        function.signature(&known, &self.options.session)
     }
 
     /// In strict mode MySQL treats a computed string as nullable: it may exceed `max_allowed_packet`, or be invalid in

@@ -14,7 +14,7 @@ use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 use crate::bind::binder::Binder;
 use crate::bind::collation::coercibility;
 use crate::bind::literal;
-use crate::bind::numbers::{as_number, choice_as_number};
+use crate::bind::numbers::{as_number, choice_as_number, integer_of_choice};
 use crate::bind::structured;
 use crate::bind::types::{
     as_value, become_number_of_choice, cast, is_null, not, string_of, text_target, with_collation,
@@ -78,6 +78,7 @@ impl Binder<'_> {
             return Ok(Expression::literal(number, target));
         }
         operand = match target.kind {
+            TypeKind::BigInt if !operand.ty.is_string() => integer_of_choice(operand, &target),
             TypeKind::Float => as_number(operand),
             _ if target.is_numeric() => choice_as_number(operand),
             _ => operand,

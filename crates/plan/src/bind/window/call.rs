@@ -214,8 +214,14 @@ impl Binder<'_> {
             .collect::<Result<Vec<_>>>()?;
         check_window(function.name(), &choices)?;
         self.type_parameters_of_choice(&mut choices);
+        let is_bits = |choice: &Expression| choice.ty.kind == TypeKind::Bit;
         let result = match choices.as_slice() {
             [only] => only.ty.clone(),
+            // A window keeps a choice of BITs in a column, which is a BIT too.
+            choices if choices.iter().all(is_bits) => {
+                let lengths = choices.iter().map(|choice| choice.ty.length);
+                SqlType::bit(lengths.max().unwrap_or(0))
+            }
             choices => {
                 let choices: Vec<&Expression> = choices.iter().collect();
                 let of_column = |id| self.innermost().client_type(id);

@@ -46,6 +46,16 @@ pub enum ClientType {
     Member(TypeKind),
 }
 
+impl ClientType {
+    /// Whether the value is a choice of BITs, which is computed as a number.
+    pub const fn chooses_bits(self) -> bool {
+        matches!(
+            self,
+            Self::Choice(TypeKind::Bit) | Self::Kept(TypeKind::Bit)
+        )
+    }
+}
+
 /// Origin of an unchanged column.
 #[derive(Debug, Clone)]
 pub struct ColumnOrigin {

@@ -21,6 +21,7 @@ use crate::base::log::Log;
 use crate::base::record_key::TreeId;
 use crate::base::redo::Redo;
 use crate::base::tree_versions::TreeVersions;
+use crate::tree_version::WatchedRanges;
 
 /// A set of changes that are committed together.
 pub(in crate::base) trait Changes {
@@ -53,6 +54,11 @@ pub(in crate::base) trait Changes {
     /// The trees whose rows the changes change.
     fn trees(&self) -> Vec<TreeId> {
         Vec::new()
+    }
+
+    /// Counts the changes of a tree's rows in the ranges that somebody watches.
+    fn note(&self, _tree: TreeId, ranges: &WatchedRanges) {
+        ranges.note_all();
     }
 
     /// Whether the changes can be applied to a file that was reopened `replays` times: they may need what was in the
@@ -168,7 +174,10 @@ impl Environment {
         drop(log);
         logged();
         applying.unapplied = offset;
-        let changed = self.tree_versions.begin(|| changes.trees());
+        let changed = self.tree_versions.begin(
+            || changes.trees(),
+            |tree, ranges| changes.note(tree, ranges),
+        );
         let applied = self.apply(changes);
         TreeVersions::end(&changed, self.version());
         if applied.is_ok() {

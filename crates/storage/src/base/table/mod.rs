@@ -322,6 +322,21 @@ fn vanished() -> Error {
     internal(&"a row is no longer where it was found")
 }
 
+impl DurableTable {
+    /// Starts a scan of the rows whose positions lie in a range, in their order.
+    pub fn scan_range(&self, range: ByteRange, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
+        self.check_definition()?;
+        let projection = Projection::of_rows(&self.0, columns);
+        let (tree, types) = (self.0.definition.rows(), self.0.definition.types());
+        let ranges = vec![range];
+        self.0.lock_ranges(tree, types, false, &ranges)?;
+        let view = self.0.rows_view();
+        Ok(Box::new(TreeScan::new(
+            &self.0, view, ranges, false, projection,
+        )))
+    }
+}
+
 impl Table for DurableTable {
     fn columns(&self) -> &[PhysicalType] {
         self.0.definition.columns()
@@ -381,17 +396,7 @@ impl Table for DurableTable {
     }
 
     fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>> {
-        let columns = request.columns;
-        self.check_definition()?;
-        let projection = Projection::of_rows(&self.0, columns);
-        let ranges = vec![ByteRange::ALL];
-        let definition = &self.0.definition;
-        let (tree, types) = (definition.rows(), definition.types());
-        self.0.lock_ranges(tree, types, false, &ranges)?;
-        let view = self.0.rows_view();
-        Ok(Box::new(TreeScan::new(
-            &self.0, view, ranges, false, projection,
-        )))
+        self.scan_range(ByteRange::ALL, request.columns)
     }
 
     fn index_scan(

@@ -342,6 +342,9 @@ pub struct Function {
     pub null_treatment: Option<NullTreatment>,
     /// `OVER …`.
     pub over: Option<WindowType>,
+    /// Whether a built-in function of this name is called only with the parenthesis directly behind it, and this call
+    /// has a blank, quotes or a database: it is one of a stored function.
+    pub only_stored: bool,
 }
 
 /// Arguments of a call with its parentheses.

@@ -21,16 +21,17 @@ use std::sync::Arc;
 
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
+use arrow_array::types::{ArrowPrimitiveType, Decimal256Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, new_null_array};
 
 pub use self::context::StoreContext;
 use super::CastContext;
 use super::array::{Native, NativeBuilder, cast_plain_numbers, cast_unchanged};
 use super::source::{Datum, Source};
+use crate::decimal::Decimal;
 use crate::diagnostics::{Diagnostics, Level};
 use crate::error::{Result, codes};
-use crate::sql_type::{DECIMALS_NOT_FIXED, PhysicalType, SqlType, TypeKind};
+use crate::sql_type::{DECIMAL_PRECISION_MAX, DECIMALS_NOT_FIXED, PhysicalType, SqlType, TypeKind};
 use crate::temporal::{DateRules, DateTime};
 use crate::value::Value;
 
@@ -314,7 +315,14 @@ fn fits_unchanged(
         TypeKind::Float | TypeKind::Decimal if to.unsigned || from.kind != to.kind => false,
         TypeKind::Decimal => {
             let integer_digits = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
-            from.decimals == to.decimals && integer_digits(from) <= integer_digits(to)
+            // A computed number of the most digits may have more.
+            from.decimals == to.decimals
+                && integer_digits(from) <= integer_digits(to)
+                && (from.length < u32::from(DECIMAL_PRECISION_MAX) || {
+                    let largest = Decimal::largest(DECIMAL_PRECISION_MAX, from.decimals);
+                    let least = largest.negate().unscaled;
+                    all_in::<Decimal256Type>(array, least, largest.unscaled)
+                })
         }
         // A parameter may be an infinity or NaN.
         TypeKind::Float | TypeKind::Double => {
