@@ -74,9 +74,9 @@ pub struct CoordinatorOptions {
 /// A coordinator that runs.
 #[derive(Debug)]
 pub struct Coordinator {
-    /// Its database.
+    /// The database that clients use.
     pub database: Database,
-    /// Its server.
+    /// The server for clients.
     pub server: SqlServer,
     /// The executors.
     pub members: Arc<Members>,

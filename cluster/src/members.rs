@@ -40,7 +40,7 @@ const BEAT_METHOD: &str = "/mayfly.Cluster/Beat";
 /// What an executor says of itself.
 #[derive(Clone, PartialEq, Message)]
 pub struct Beat {
-    /// Its [`PROTOCOL`].
+    /// The [`PROTOCOL`] of the executor.
     #[prost(uint32, tag = "1")]
     pub protocol: u32,
     /// The version of its program.
@@ -67,7 +67,7 @@ pub struct Beat {
     /// Bytes of temporary files.
     #[prost(uint64, tag = "9")]
     pub temp_used: u64,
-    /// Its name.
+    /// Name of the executor.
     #[prost(string, tag = "10")]
     pub name: String,
     /// The number of batches that its fragments have read and written since it started.

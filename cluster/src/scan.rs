@@ -29,9 +29,9 @@ pub struct Scan {
 /// A file of a [`Scan`].
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Its path on every executor.
+    /// Path below the directory of data.
     pub path: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 

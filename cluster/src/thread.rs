@@ -1,6 +1,6 @@
 //! The thread of a run of a fragment.
 //!
-//! It pulls its inputs from DataFusion's streams and puts its rows into a bounded channel, whose other end is the stream that
+//! The thread pulls inputs from DataFusion's streams and puts rows into a bounded channel, whose other end is the stream that
 //! DataFusion reads. A consumer that is slow makes the thread wait; one that is gone ends it, also while it waits for input.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

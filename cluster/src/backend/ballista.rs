@@ -298,7 +298,7 @@ fn external(error: ballista_core::error::BallistaError) -> DataFusionError {
 /// What an executor of Ballista needs.
 #[derive(Debug)]
 pub struct ExecutorOptions {
-    /// Its name.
+    /// Name of the executor.
     pub name: String,
     /// Where it serves exchanges; its own interface is on the next port.
     pub address: SocketAddr,

@@ -43,7 +43,7 @@ const BUFFERED: usize = 4 << 20;
 
 /// The addresses of the executors that can be used now.
 pub trait Executors: std::fmt::Debug + Send + Sync {
-    /// Their addresses.
+    /// Addresses of executors.
     fn addresses(&self) -> Vec<Url>;
 }
 
