@@ -50,22 +50,39 @@ fn outward_range(
     rows: usize,
     batches: &mut Vec<RecordBatch>,
 ) -> Result<()> {
-    let columns: Vec<ArrayRef> = batch.columns().iter().map(|column| column.slice(start, rows)).collect();
-    if rows > 1 && columns.iter().any(|column| value_bytes(column) > MOST_BYTES) {
+    let columns: Vec<ArrayRef> = batch
+        .columns()
+        .iter()
+        .map(|column| column.slice(start, rows))
+        .collect();
+    if rows > 1
+        && columns
+            .iter()
+            .any(|column| value_bytes(column) > MOST_BYTES)
+    {
         let half = rows / 2;
         outward_range(batch, schema, start, half, batches)?;
         return outward_range(batch, schema, start + half, rows - half, batches);
     }
-    let columns = columns.iter().map(outward_column).collect::<Result<Vec<_>>>()?;
+    let columns = columns
+        .iter()
+        .map(outward_column)
+        .collect::<Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    batches.push(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?);
+    batches.push(RecordBatch::try_new_with_options(
+        Arc::clone(schema),
+        columns,
+        &options,
+    )?);
     Ok(())
 }
 
 /// The bytes of the values of a column of bytes.
 fn value_bytes(column: &ArrayRef) -> usize {
     // The lower half of a view is the length of the value.
-    let lengths = column.as_binary_view_opt().map(|views| views.views().iter().map(|view| *view as u32 as usize));
+    let lengths = column
+        .as_binary_view_opt()
+        .map(|views| views.views().iter().map(|view| *view as u32 as usize));
     lengths.map_or(0, Iterator::sum)
 }
 
@@ -84,7 +101,11 @@ fn outward_column(column: &ArrayRef) -> Result<OutsideArray> {
 
 /// The rows of a batch from outside.
 pub fn inward(batch: &RecordBatch) -> Result<Batch> {
-    let columns = batch.columns().iter().map(inward_column).collect::<Result<Vec<_>>>()?;
+    let columns = batch
+        .columns()
+        .iter()
+        .map(inward_column)
+        .collect::<Result<Vec<_>>>()?;
     Ok(Batch::new(columns, batch.num_rows()))
 }
 
@@ -108,10 +129,17 @@ fn export(array: &ArrayRef) -> Result<OutsideArray> {
     let (array, schema) = arrow_array::ffi::to_ffi(&array.to_data()).map_err(external)?;
     // SAFETY: both types are the C structure ArrowArray of the C data interface, with the same fields in the same order
     // (`#[repr(C)]`). The value is moved, so that its release callback is called once.
-    let array = unsafe { std::mem::transmute::<arrow_array::ffi::FFI_ArrowArray, arrow_array_59::ffi::FFI_ArrowArray>(array) };
+    let array = unsafe {
+        std::mem::transmute::<arrow_array::ffi::FFI_ArrowArray, arrow_array_59::ffi::FFI_ArrowArray>(
+            array,
+        )
+    };
     // SAFETY: as above, for the C structure ArrowSchema.
-    let schema =
-        unsafe { std::mem::transmute::<arrow_array::ffi::FFI_ArrowSchema, arrow_array_59::ffi::FFI_ArrowSchema>(schema) };
+    let schema = unsafe {
+        std::mem::transmute::<arrow_array::ffi::FFI_ArrowSchema, arrow_array_59::ffi::FFI_ArrowSchema>(
+            schema,
+        )
+    };
     // SAFETY: `to_ffi` made both from a valid array, and says in them how to release it.
     let data = unsafe { arrow_array_59::ffi::from_ffi(array, &schema) }?;
     Ok(make_outside(data))
@@ -121,10 +149,17 @@ fn export(array: &ArrayRef) -> Result<OutsideArray> {
 fn import(array: &OutsideArray) -> Result<ArrayRef> {
     let (array, schema) = arrow_array_59::ffi::to_ffi(&array.to_data())?;
     // SAFETY: as in `export`.
-    let array = unsafe { std::mem::transmute::<arrow_array_59::ffi::FFI_ArrowArray, arrow_array::ffi::FFI_ArrowArray>(array) };
+    let array = unsafe {
+        std::mem::transmute::<arrow_array_59::ffi::FFI_ArrowArray, arrow_array::ffi::FFI_ArrowArray>(
+            array,
+        )
+    };
     // SAFETY: as in `export`.
-    let schema =
-        unsafe { std::mem::transmute::<arrow_array_59::ffi::FFI_ArrowSchema, arrow_array::ffi::FFI_ArrowSchema>(schema) };
+    let schema = unsafe {
+        std::mem::transmute::<arrow_array_59::ffi::FFI_ArrowSchema, arrow_array::ffi::FFI_ArrowSchema>(
+            schema,
+        )
+    };
     // SAFETY: as in `export`.
     let data = unsafe { arrow_array::ffi::from_ffi(array, &schema) }.map_err(external)?;
     Ok(arrow_array::make_array(data))
@@ -138,8 +173,10 @@ fn external(error: arrow_schema::ArrowError) -> DataFusionError {
 #[cfg(test)]
 mod tests {
     use arrow_array::builder::BinaryViewBuilder;
-    use arrow_array::types::i256;
-    use arrow_array::{BooleanArray, Decimal128Array, Decimal256Array, Float64Array, Int64Array, UInt64Array};
+    use arrow_array::{
+        BooleanArray, Decimal128Array, Decimal256Array, Float64Array, Int64Array, UInt64Array,
+    };
+    use arrow_buffer::i256;
     use datafusion::arrow::datatypes::{Field, Schema};
 
     use super::*;
@@ -152,17 +189,52 @@ mod tests {
         bytes.append_value([7; 1000]);
         let wide = i256::from_parts(u128::MAX, -5);
         let columns: Vec<(PhysicalType, ArrayRef)> = vec![
-            (PhysicalType::Bool, Arc::new(BooleanArray::from(vec![Some(true), None, Some(false), Some(true)]))),
-            (PhysicalType::Int64, Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(0), Some(i64::MAX)]))),
-            (PhysicalType::UInt64, Arc::new(UInt64Array::from(vec![u64::MAX, 0, 1, 2]))),
-            (PhysicalType::Float64, Arc::new(Float64Array::from(vec![-0.0, f64::MAX, 1.5, 2.5]))),
+            (
+                PhysicalType::Bool,
+                Arc::new(BooleanArray::from(vec![
+                    Some(true),
+                    None,
+                    Some(false),
+                    Some(true),
+                ])),
+            ),
+            (
+                PhysicalType::Int64,
+                Arc::new(Int64Array::from(vec![
+                    Some(i64::MIN),
+                    None,
+                    Some(0),
+                    Some(i64::MAX),
+                ])),
+            ),
+            (
+                PhysicalType::UInt64,
+                Arc::new(UInt64Array::from(vec![u64::MAX, 0, 1, 2])),
+            ),
+            (
+                PhysicalType::Float64,
+                Arc::new(Float64Array::from(vec![-0.0, f64::MAX, 1.5, 2.5])),
+            ),
             (
                 PhysicalType::Decimal128(4),
-                Arc::new(Decimal128Array::from(vec![Some(i128::MAX / 10), None, Some(-1), Some(0)]).with_precision_and_scale(38, 4).expect("decimal")),
+                Arc::new(
+                    Decimal128Array::from(vec![Some(i128::MAX / 10), None, Some(-1), Some(0)])
+                        .with_precision_and_scale(38, 4)
+                        .expect("decimal"),
+                ),
             ),
             (
                 PhysicalType::Decimal256(30),
-                Arc::new(Decimal256Array::from(vec![Some(wide), None, Some(i256::ZERO), Some(i256::ONE)]).with_precision_and_scale(76, 30).expect("decimal")),
+                Arc::new(
+                    Decimal256Array::from(vec![
+                        Some(wide),
+                        None,
+                        Some(i256::ZERO),
+                        Some(i256::ONE),
+                    ])
+                    .with_precision_and_scale(76, 30)
+                    .expect("decimal"),
+                ),
             ),
             (PhysicalType::Bytes, Arc::new(bytes.finish())),
         ];
@@ -188,7 +260,14 @@ mod tests {
     #[test]
     fn a_part_of_the_rows_returns_as_it_left() {
         let (batch, schema) = rows();
-        let part = Batch::new(batch.columns().iter().map(|column| column.slice(1, 2)).collect(), 2);
+        let part = Batch::new(
+            batch
+                .columns()
+                .iter()
+                .map(|column| column.slice(1, 2))
+                .collect(),
+            2,
+        );
         let outside = outward(&part, &schema).expect("outward");
         let inside = inward(&outside[0].slice(1, 1)).expect("inward");
         for (left, returned) in part.columns().iter().zip(inside.columns()) {

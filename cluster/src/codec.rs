@@ -38,6 +38,8 @@ struct EncodedNode {
     exchanged: Vec<bool>,
     #[prost(bool, tag = "7")]
     broadcast: bool,
+    #[prost(fixed64, tag = "9")]
+    number: u64,
     #[prost(uint32, tag = "8")]
     job_partitions: u32,
     #[prost(message, optional, tag = "6")]
@@ -62,11 +64,13 @@ impl PhysicalExtensionCodec for FragmentCodec {
         let Some(encoded) = bytes.strip_prefix(MARK) else {
             return self.others.try_decode(bytes, inputs, context, converter);
         };
-        let encoded = EncodedNode::decode(encoded).map_err(|error| DataFusionError::External(Box::new(error)))?;
+        let encoded = EncodedNode::decode(encoded)
+            .map_err(|error| DataFusionError::External(Box::new(error)))?;
         let Some(schema) = &encoded.schema else {
             return internal_err!("a fragment without columns");
         };
         let node = FragmentNode {
+            number: encoded.number,
             job: encoded.job.into(),
             fragment: encoded.fragment as usize,
             partitions: encoded.partitions as usize,
@@ -76,7 +80,11 @@ impl PhysicalExtensionCodec for FragmentCodec {
             exchanged: encoded.exchanged,
             schema: Arc::new(Schema::try_from(schema)?),
         };
-        Ok(Arc::new(FragmentExec::try_new(node, inputs.to_vec(), Arc::clone(&self.fragments))?))
+        Ok(Arc::new(FragmentExec::try_new(
+            node,
+            inputs.to_vec(),
+            Arc::clone(&self.fragments),
+        )?))
     }
 
     fn try_encode(
@@ -90,6 +98,7 @@ impl PhysicalExtensionCodec for FragmentCodec {
         };
         let node = plan.node();
         let encoded = EncodedNode {
+            number: node.number,
             job: node.job.to_vec(),
             fragment: node.fragment as u32,
             partitions: node.partitions as u32,
@@ -100,6 +109,8 @@ impl PhysicalExtensionCodec for FragmentCodec {
             schema: Some(node.schema.as_ref().try_into()?),
         };
         bytes.extend_from_slice(MARK);
-        encoded.encode(bytes).map_err(|error| DataFusionError::External(Box::new(error)))
+        encoded
+            .encode(bytes)
+            .map_err(|error| DataFusionError::External(Box::new(error)))
     }
 }

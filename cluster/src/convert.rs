@@ -13,8 +13,8 @@ use crate::graph::{Graph, Input, Stage};
 use crate::routing::TARGET;
 use crate::scan::Scan;
 
-/// The stages of `job` over `partitions` partitions. `encoded` is the job as it travels.
-pub fn graph(job: &Job, encoded: Vec<u8>, partitions: usize) -> Result<Graph> {
+/// The stages of `job` over `partitions` partitions. `encoded` is the job as it travels, `number` that of its run.
+pub fn graph(job: &Job, encoded: Vec<u8>, partitions: usize, number: u64) -> Result<Graph> {
     let stages = job.fragments.iter().enumerate().map(|(number, fragment)| {
         let inputs = fragment.inputs.iter().map(|input| match input {
             JobInput::Table(table) => scan(table).map(Input::Table),
@@ -27,7 +27,12 @@ pub fn graph(job: &Job, encoded: Vec<u8>, partitions: usize) -> Result<Graph> {
             broadcast: *job.exchange_of(number) == Exchange::Broadcast,
         })
     });
-    Ok(Graph { job: encoded.into(), partitions, stages: stages.collect::<Result<_>>()? })
+    Ok(Graph {
+        number,
+        job: encoded.into(),
+        partitions,
+        stages: stages.collect::<Result<_>>()?,
+    })
 }
 
 /// The columns that a fragment sends: its own, then where a row goes and the note.
@@ -48,7 +53,8 @@ pub fn sent(job: &Job, fragment: usize) -> SchemaRef {
 /// The columns of a table's files.
 pub fn stored(types: &[SqlType]) -> SchemaRef {
     let fields = types.iter().enumerate();
-    let fields = fields.map(|(index, ty)| Field::new(format!("c{index}"), outside_type(stored_as(ty)), true));
+    let fields = fields
+        .map(|(index, ty)| Field::new(format!("c{index}"), outside_type(stored_as(ty)), true));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
@@ -60,7 +66,8 @@ pub fn stored_as(ty: &SqlType) -> PhysicalType {
 /// The scan of the columns of a copy.
 fn scan(table: &TableInput) -> Result<Scan> {
     let files = table.copy.parts.iter().map(|part| {
-        let malformed = || Error::internal(format_args!("'{}' is no part of a table", part.location));
+        let malformed =
+            || Error::internal(format_args!("'{}' is no part of a table", part.location));
         copies::file(&part.location).ok_or_else(malformed)
     });
     Ok(Scan {

@@ -74,9 +74,9 @@ pub struct CoordinatorOptions {
 /// A coordinator that runs.
 #[derive(Debug)]
 pub struct Coordinator {
-    /// Its database.
+    /// The database that clients use.
     pub database: Database,
-    /// Its server.
+    /// The server for clients.
     pub server: SqlServer,
     /// The executors.
     pub members: Arc<Members>,
@@ -91,12 +91,24 @@ pub struct Coordinator {
 impl Coordinator {
     /// Starts a coordinator.
     pub fn start(options: CoordinatorOptions) -> Result<Self, String> {
-        let credentials = options.tls.as_deref().map(Credentials::read).transpose().map_err(text)?;
+        let credentials = options
+            .tls
+            .as_deref()
+            .map(Credentials::read)
+            .transpose()
+            .map_err(text)?;
         check_address(options.listen_executors, credentials.as_ref())?;
         let work = WorkDirectory::open(&options.directory).map_err(text)?;
-        std::fs::create_dir_all(&options.data).map_err(|error| format!("{}: {error}", options.data.display()))?;
+        std::fs::create_dir_all(&options.data)
+            .map_err(|error| format!("{}: {error}", options.data.display()))?;
         let exchanges = options.memory / 4;
-        let environment = runtime(&options.data, &work.exchanges(), exchanges, options.temp_space).map_err(text)?;
+        let environment = runtime(
+            &options.data,
+            &work.exchanges(),
+            exchanges,
+            options.temp_space,
+        )
+        .map_err(text)?;
         let fragments = Arc::new(JobFragments::new(Worker::new(WorkerOptions {
             name: "coordinator".to_owned(),
             directory: work.operators(),
@@ -104,17 +116,26 @@ impl Coordinator {
             temp_space: options.temp_space,
         })));
         let members = Arc::new(Members::default());
-        let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(text)?;
-        let executors = threads.block_on(listen(&options, credentials.as_ref(), Arc::clone(&members)))?;
+        let threads = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(text)?;
+        let executors =
+            threads.block_on(listen(&options, credentials.as_ref(), Arc::clone(&members)))?;
         let (backend, scheduler): (Arc<dyn Backend>, _) = match options.backend {
             Kind::Distributed => {
                 let connections = Connections::new(credentials.as_ref().map(Credentials::client));
                 let heard = Arc::clone(&members) as _;
-                (Arc::new(Distributed::new(fragments, heard, connections, environment)), None)
+                (
+                    Arc::new(Distributed::new(fragments, heard, connections, environment)),
+                    None,
+                )
             }
             Kind::Ballista => threads.block_on(async {
                 if credentials.is_some() || !options.scheduler.ip().is_loopback() {
-                    return Err("Ballista's ports have no TLS: they are for loopback only".to_owned());
+                    return Err(
+                        "Ballista's ports have no TLS: they are for loopback only".to_owned()
+                    );
                 }
                 let listener = TcpListener::bind(options.scheduler).await.map_err(text)?;
                 let address = listener.local_addr().map_err(text)?;
@@ -124,7 +145,14 @@ impl Coordinator {
         };
         let patience = Duration::from_secs(options.patience);
         let handle = threads.handle().clone();
-        let cluster = Cluster::open(backend, Arc::clone(&members), &options.data, handle, patience, options.partitions);
+        let cluster = Cluster::open(
+            backend,
+            Arc::clone(&members),
+            &options.data,
+            handle,
+            patience,
+            options.partitions,
+        );
         let mut settings = mayfly::Options::new();
         if let Some(directory) = &options.database {
             settings = settings.directory(directory);
@@ -133,13 +161,23 @@ impl Coordinator {
             settings = settings.memory_limit(bytes);
         }
         let database = settings.open().map_err(text)?;
-        database.set_secondary_engine(Some(Arc::new(cluster.map_err(text)?))).map_err(text)?;
+        database
+            .set_secondary_engine(Some(Arc::new(cluster.map_err(text)?)))
+            .map_err(text)?;
         let mut served = ServerOptions::new().address(options.listen.ip(), options.listen.port());
         if let Some(password) = options.password {
             served = served.password(password);
         }
         let server = database.serve(served).map_err(text)?;
-        Ok(Self { database, server, members, executors, scheduler, _runtime: threads, _work: work })
+        Ok(Self {
+            database,
+            server,
+            members,
+            executors,
+            scheduler,
+            _runtime: threads,
+            _work: work,
+        })
     }
 
     /// Waits until `count` executors were heard of.
@@ -147,7 +185,10 @@ impl Coordinator {
         let start = std::time::Instant::now();
         while self.members.alive().len() < count {
             if start.elapsed() > at_most {
-                return Err(format!("{} of {count} executors have started", self.members.alive().len()));
+                return Err(format!(
+                    "{} of {count} executors have started",
+                    self.members.alive().len()
+                ));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -179,16 +220,22 @@ async fn listen(
     members: Arc<Members>,
 ) -> Result<SocketAddr, String> {
     let address = options.listen_executors;
-    let listener = TcpListener::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| format!("{address}: {error}"))?;
     let address = listener.local_addr().map_err(text)?;
-    let mut server =
-        Server::builder().http2_keepalive_interval(Some(PROBE)).http2_keepalive_timeout(Some(ANSWER));
+    let mut server = Server::builder()
+        .http2_keepalive_interval(Some(PROBE))
+        .http2_keepalive_timeout(Some(ANSWER));
     if let Some(credentials) = credentials {
         server = server.tls_config(credentials.server()).map_err(text)?;
     }
     let server = server.add_service(MembersService::new(members, VERSION));
     tokio::spawn(async move {
-        if let Err(error) = server.serve_with_incoming(TcpIncoming::from(listener).with_nodelay(Some(true))).await {
+        if let Err(error) = server
+            .serve_with_incoming(TcpIncoming::from(listener).with_nodelay(Some(true)))
+            .await
+        {
             tracing::error!("executors are served no more: {error}");
         }
     });

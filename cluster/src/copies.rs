@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
-use datafusion::parquet::file::properties::{WriterProperties, WriterVersion};
+use datafusion::parquet::file::properties::WriterProperties;
 use mayfly_engine::{PartToLoad, TablePart};
 use mayfly_offload::Rows;
 use mayfly_types::error::codes;
@@ -37,10 +37,14 @@ impl CopyDirectory {
         let copies = data.join(COPIES);
         fs::create_dir_all(&copies)?;
         let lock = OpenFile::create(data.join("copies.lock"))?;
-        lock.try_lock().map_err(|error| io::Error::other(format!("{}: {error}", copies.display())))?;
+        lock.try_lock()
+            .map_err(|error| io::Error::other(format!("{}: {error}", copies.display())))?;
         for entry in fs::read_dir(&copies)? {
             let path = entry?.path();
-            if path.extension().is_some_and(|extension| extension == "parquet") {
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "parquet")
+            {
                 fs::remove_file(path)?;
             }
         }
@@ -56,16 +60,25 @@ impl CopyDirectory {
             let _ = fs::remove_file(&path);
         }
         let (rows, bytes) = written?;
-        Ok(TablePart { location: format!("{name}#{bytes}"), rows, bytes })
+        Ok(TablePart {
+            location: format!("{name}#{bytes}"),
+            rows,
+            bytes,
+        })
     }
 
     /// Deletes a part.
     pub fn unload(&self, part: &TablePart) -> Result<()> {
         let Some(file) = file(&part.location) else {
-            return Err(Error::internal(format_args!("'{}' is no part of a table", part.location)));
+            return Err(Error::internal(format_args!(
+                "'{}' is no part of a table",
+                part.location
+            )));
         };
         match fs::remove_file(self.data.join(&file.path)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&path_text(&file.path), &error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(failed(&path_text(&file.path), &error))
+            }
             _ => Ok(()),
         }
     }
@@ -74,33 +87,46 @@ impl CopyDirectory {
 /// The file of a part.
 pub fn file(location: &str) -> Option<File> {
     let (path, size) = location.rsplit_once('#')?;
-    Some(File { path: path.to_owned(), size: size.parse().ok()? })
+    Some(File {
+        path: path.to_owned(),
+        size: size.parse().ok()?,
+    })
 }
 
 /// Writes the file of a part, and returns the number of rows and bytes.
 fn write(path: &Path, part: &PartToLoad<'_>, rows: &mut dyn Rows) -> Result<(u64, u64)> {
     let text = path_text(path);
-    let types: Vec<SqlType> = part.columns.iter().map(|column| column.ty.clone()).collect();
+    let types: Vec<SqlType> = part
+        .columns
+        .iter()
+        .map(|column| column.ty.clone())
+        .collect();
     let schema = convert::stored(&types);
     let file = OpenFile::create(path).map_err(|error| failed(&text, &error))?;
     let properties = WriterProperties::builder()
-        .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .build();
-    let mut writer =
-        ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(|error| failed(&text, &error))?;
+    let mut writer = ArrowWriter::try_new(file, schema.clone(), Some(properties))
+        .map_err(|error| failed(&text, &error))?;
     let mut count = 0;
     while let Some(batch) = rows.next_batch()? {
         part.interrupt.check()?;
         count += batch.row_count() as u64;
-        for batch in bridge::outward(&batch.decoded(), &schema).map_err(|error| failed(&text, &error))? {
-            writer.write(&batch).map_err(|error| failed(&text, &error))?;
+        for batch in
+            bridge::outward(&batch.decoded(), &schema).map_err(|error| failed(&text, &error))?
+        {
+            writer
+                .write(&batch)
+                .map_err(|error| failed(&text, &error))?;
         }
     }
     let file = writer.into_inner().map_err(|error| failed(&text, &error))?;
     file.sync_all().map_err(|error| failed(&text, &error))?;
-    let bytes = file.metadata().map_err(|error| failed(&text, &error))?.len();
+    let bytes = file
+        .metadata()
+        .map_err(|error| failed(&text, &error))?
+        .len();
     Ok((count, bytes))
 }
 

@@ -32,10 +32,19 @@ const STATEMENTS: &[(&str, &str)] = &[
         "GROUP BY, every group",
         "SELECT COUNT(*), SUM(cnt) FROM (SELECT COUNT(*) cnt, c FROM gtest GROUP BY c) g",
     ),
-    ("DISTINCT", "SELECT COUNT(*) FROM (SELECT DISTINCT c FROM gtest) d"),
+    (
+        "DISTINCT",
+        "SELECT COUNT(*) FROM (SELECT DISTINCT c FROM gtest) d",
+    ),
     ("COUNT(DISTINCT)", "SELECT COUNT(DISTINCT c) FROM gtest"),
-    ("a join with itself", "SELECT COUNT(*) FROM gtest a JOIN gtest b ON a.c = b.c"),
-    ("SUM of groups", "SELECT i % 10 d, COUNT(*), SUM(i) FROM gtest GROUP BY d ORDER BY d"),
+    (
+        "a join with itself",
+        "SELECT COUNT(*) FROM gtest a JOIN gtest b ON a.c = b.c",
+    ),
+    (
+        "SUM of groups",
+        "SELECT i % 10 d, COUNT(*), SUM(i) FROM gtest GROUP BY d ORDER BY d",
+    ),
 ];
 
 /// Executors, which end with the demonstration.
@@ -52,7 +61,8 @@ impl Drop for Executors {
 
 /// Starts a cluster and runs the statements.
 pub fn run(options: &DemoOptions) -> Result<(), String> {
-    let directory = std::env::temp_dir().join(format!("mayfly-cluster-demo-{}", std::process::id()));
+    let directory =
+        std::env::temp_dir().join(format!("mayfly-cluster-demo-{}", std::process::id()));
     let ended = run_in(options, &directory);
     let _ = std::fs::remove_dir_all(&directory);
     ended
@@ -80,18 +90,41 @@ fn run_in(options: &DemoOptions, directory: &std::path::Path) -> Result<(), Stri
     let mut executors = Executors(Vec::new());
     for number in 0..options.executors {
         let mut command = Command::new(&program);
-        command.args(["executor", "--tasks", "1", "--coordinator", &coordinator.executors.to_string()]);
-        command.args(["--name", &format!("executor-{}", number + 1), "--memory", &options.memory.to_string()]);
+        command.args([
+            "executor",
+            "--tasks",
+            "1",
+            "--coordinator",
+            &coordinator.executors.to_string(),
+        ]);
+        command.args([
+            "--name",
+            &format!("executor-{}", number + 1),
+            "--memory",
+            &options.memory.to_string(),
+        ]);
         command.arg("--data").arg(directory.join("data"));
-        command.arg("--directory").arg(directory.join(format!("executor-{}", number + 1)));
+        command
+            .arg("--directory")
+            .arg(directory.join(format!("executor-{}", number + 1)));
         if let Some(scheduler) = coordinator.scheduler {
-            command.args(["--backend", "ballista", "--scheduler", &scheduler.to_string()]);
+            command.args([
+                "--backend",
+                "ballista",
+                "--scheduler",
+                &scheduler.to_string(),
+            ]);
         }
-        executors.0.push(command.stdout(Stdio::null()).spawn().map_err(text)?);
+        executors
+            .0
+            .push(command.stdout(Stdio::null()).spawn().map_err(text)?);
     }
     coordinator.wait_for_executors(options.executors, Duration::from_secs(30))?;
     let mut connection = coordinator.database.connect();
-    println!("{} executors; loading {} rows", options.executors, options.rows);
+    println!(
+        "{} executors; loading {} rows",
+        options.executors, options.rows
+    );
     for statement in [
         "CREATE DATABASE demo".to_owned(),
         "USE demo".to_owned(),
@@ -105,23 +138,41 @@ fn run_in(options: &DemoOptions, directory: &std::path::Path) -> Result<(), Stri
         connection.execute_script(&statement).map_err(text)?;
     }
     let load = Instant::now();
-    connection.execute_script("ALTER TABLE gtest SECONDARY_LOAD").map_err(text)?;
+    connection
+        .execute_script("ALTER TABLE gtest SECONDARY_LOAD")
+        .map_err(text)?;
     println!("SECONDARY_LOAD: {:.2?}", load.elapsed());
-    println!("{:<24} {:>12} {:>12}  rows", "statement", "server", "cluster");
+    println!(
+        "{:<24} {:>12} {:>12}  rows",
+        "statement", "server", "cluster"
+    );
     for (name, sql) in STATEMENTS {
         let (alone, expected) = time(&mut connection, "OFF", sql)?;
         let (together, result) = time(&mut connection, "FORCED", sql)?;
         if result != expected {
-            return Err(format!("{name}: the cluster's rows {result:?} are not the server's {expected:?}"));
+            return Err(format!(
+                "{name}: the cluster's rows {result:?} are not the server's {expected:?}"
+            ));
         }
-        println!("{name:<24} {:>12} {:>12}  {}", format!("{alone:.2?}"), format!("{together:.2?}"), result.len());
+        println!(
+            "{name:<24} {:>12} {:>12}  {}",
+            format!("{alone:.2?}"),
+            format!("{together:.2?}"),
+            result.len()
+        );
     }
     Ok(())
 }
 
 /// Runs a statement, and returns its time and rows.
-fn time(connection: &mut Connection, engine: &str, sql: &str) -> Result<(Duration, Vec<String>), String> {
-    connection.execute_script(&format!("SET use_secondary_engine = {engine}")).map_err(text)?;
+fn time(
+    connection: &mut Connection,
+    engine: &str,
+    sql: &str,
+) -> Result<(Duration, Vec<String>), String> {
+    connection
+        .execute_script(&format!("SET use_secondary_engine = {engine}"))
+        .map_err(text)?;
     let start = Instant::now();
     let mut rows = connection.query(sql, ()).map_err(text)?;
     let mut found = Vec::new();

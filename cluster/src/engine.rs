@@ -1,6 +1,8 @@
 //! The secondary engine that the coordinator's server has: copies of tables, jobs, members.
 
+use std::collections::hash_map::RandomState;
 use std::fmt::{self, Debug, Formatter};
+use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,10 +14,10 @@ use mayfly_types::{Error, Interrupt, Result};
 use tokio::runtime::Handle;
 
 use crate::backend::Backend;
-use crate::{convert, worker};
 use crate::copies::CopyDirectory;
 use crate::job_rows::{JobRows, Watch};
 use crate::members::Members;
+use crate::{convert, worker};
 
 /// The name of the engine in `SECONDARY_ENGINE =`.
 pub const NAME: &str = "CLUSTER";
@@ -32,7 +34,10 @@ pub struct Cluster {
 
 impl Debug for Cluster {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Cluster").field("backend", &self.backend).finish_non_exhaustive()
+        formatter
+            .debug_struct("Cluster")
+            .field("backend", &self.backend)
+            .finish_non_exhaustive()
     }
 }
 
@@ -49,7 +54,14 @@ impl Cluster {
         partitions: usize,
     ) -> std::io::Result<Self> {
         let copies = CopyDirectory::open(data)?;
-        Ok(Self { backend, members, copies, runtime, patience, partitions: partitions.max(2) })
+        Ok(Self {
+            backend,
+            members,
+            copies,
+            runtime,
+            patience,
+            partitions: partitions.max(2),
+        })
     }
 }
 
@@ -72,14 +84,21 @@ impl SecondaryEngine for Cluster {
 
     fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
         let encoded = job.encode().map_err(|reason| failed(&reason.0))?;
-        let graph = convert::graph(job, encoded, self.partitions)?;
+        let number = RandomState::new().build_hasher().finish();
+        let graph = convert::graph(job, encoded, self.partitions, number)?;
         if self.members.alive().is_empty() {
             return Err(failed("The cluster has no executor"));
         }
         let watch = Watch::start(Arc::clone(&self.members), self.patience);
         let stream = self.runtime.block_on(self.backend.start(graph));
         let stream = stream.map_err(|error| worker::inward_error(&error))?;
-        Ok(Box::new(JobRows::new(stream, self.runtime.clone(), interrupt.clone(), watch)))
+        Ok(Box::new(JobRows::new(
+            stream,
+            self.runtime.clone(),
+            interrupt.clone(),
+            watch,
+            number,
+        )))
     }
 
     fn members(&self) -> Result<Vec<Member>> {

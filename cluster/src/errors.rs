@@ -25,7 +25,11 @@ pub struct Lost {
 
 impl Display for Lost {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        let Self { executor, stage, cause } = self;
+        let Self {
+            executor,
+            stage,
+            cause,
+        } = self;
         write!(formatter, "executor {executor} was lost")?;
         if let Some(stage) = stage {
             write!(formatter, " in stage {stage}")?;
@@ -58,8 +62,18 @@ mod tests {
 
     #[test]
     fn a_lost_executor_is_found_in_a_text_that_was_printed_twice() {
-        let lost = Lost { executor: "http://10.0.0.2:7000".into(), stage: Some(3), cause: "broken \"pipe\"\n".into() };
-        let printed = format!("{:?}", format!("{:?}", DataFusionError::Shared(lost.clone().into_error().into())));
+        let lost = Lost {
+            executor: "http://10.0.0.2:7000".into(),
+            stage: Some(3),
+            cause: "broken \"pipe\"\n".into(),
+        };
+        let printed = format!(
+            "{:?}",
+            format!(
+                "{:?}",
+                DataFusionError::Shared(lost.clone().into_error().into())
+            )
+        );
         assert_eq!(Lost::find(&printed), Some(lost));
         assert_eq!(Lost::find("some other error [mayfly-executor:7b]"), None);
     }

@@ -69,12 +69,26 @@ pub struct ExecutorOptions {
 
 /// Runs an executor until the process ends, or until the coordinator refuses it.
 pub fn run(options: ExecutorOptions) -> Result<(), String> {
-    let credentials = options.tls.as_deref().map(Credentials::read).transpose().map_err(text)?;
+    let credentials = options
+        .tls
+        .as_deref()
+        .map(Credentials::read)
+        .transpose()
+        .map_err(text)?;
     check_address(options.listen, credentials.as_ref())?;
     let work = WorkDirectory::open(&options.directory).map_err(text)?;
     let exchanges = options.memory / 4;
-    let environment = runtime(&options.data, &work.exchanges(), exchanges, options.temp_space).map_err(text)?;
-    let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(text)?;
+    let environment = runtime(
+        &options.data,
+        &work.exchanges(),
+        exchanges,
+        options.temp_space,
+    )
+    .map_err(text)?;
+    let threads = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(text)?;
     threads.block_on(async {
         let listener = TcpListener::bind(options.listen).await.map_err(|error| format!("{}: {error}", options.listen))?;
         let address = listener.local_addr().map_err(text)?;
@@ -150,7 +164,10 @@ fn say(
     fragments: Arc<JobFragments>,
 ) -> Result<tokio::sync::oneshot::Receiver<String>, String> {
     let (sender, refused) = tokio::sync::oneshot::channel();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(text)?;
     let talk = async move {
         // A runtime has its own connections.
         let channel = connections.separate().channel(&coordinator).map_err(text)?;
@@ -161,9 +178,12 @@ fn say(
             own.memory_used = memory;
             own.temp_used = space;
             match tokio::time::timeout(2 * BEAT, beat(channel.clone(), own.clone())).await {
-                Ok(Err(status)) if status.code() == Code::FailedPrecondition => return Ok(status.message().to_owned()),
+                Ok(Err(status)) if status.code() == Code::FailedPrecondition => {
+                    return Ok(status.message().to_owned());
+                }
                 Ok(Err(status)) => tracing::warn!("coordinator {coordinator}: {status}"),
-                Ok(Ok(())) | Err(_) => {}
+                Ok(Ok(heard)) => fragments.end(heard.ended),
+                Err(_) => {}
             }
             tokio::time::sleep(BEAT).await;
         }

@@ -15,7 +15,8 @@ use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning,
+    PlanProperties,
 };
 use futures_util::{StreamExt, TryFutureExt, TryStreamExt};
 
@@ -25,6 +26,8 @@ use crate::{numbers, routing, thread};
 /// Which fragment a [`FragmentExec`] runs, and between which neighbours.
 #[derive(Debug, Clone)]
 pub struct FragmentNode {
+    /// The number of the run of the job.
+    pub number: u64,
     /// The encoded job.
     pub job: Arc<[u8]>,
     /// The fragment's index in the job.
@@ -66,7 +69,10 @@ impl FragmentExec {
         let partitions = children.last().map_or(0, count);
         if children.iter().any(|child| count(child) != partitions) {
             let counts: Vec<_> = children.iter().map(count).collect();
-            return internal_err!("children of fragment {} differ in partitions: {counts:?}", node.fragment);
+            return internal_err!(
+                "children of fragment {} differ in partitions: {counts:?}",
+                node.fragment
+            );
         }
         let properties = PlanProperties::new(
             EquivalenceProperties::new(Arc::clone(&node.schema)),
@@ -74,7 +80,12 @@ impl FragmentExec {
             EmissionType::Incremental,
             Boundedness::Bounded,
         );
-        Ok(Self { node, children, properties: Arc::new(properties), fragments })
+        Ok(Self {
+            node,
+            children,
+            properties: Arc::new(properties),
+            fragments,
+        })
     }
 
     /// Which fragment it runs.
@@ -85,7 +96,11 @@ impl FragmentExec {
 
 impl DisplayAs for FragmentExec {
     fn fmt_as(&self, _: DisplayFormatType, formatter: &mut Formatter<'_>) -> fmt::Result {
-        write!(formatter, "FragmentExec: fragment={}, partitions={}", self.node.fragment, self.node.partitions)
+        write!(
+            formatter,
+            "FragmentExec: fragment={}, partitions={}",
+            self.node.fragment, self.node.partitions
+        )
     }
 }
 
@@ -114,12 +129,19 @@ impl ExecutionPlan for FragmentExec {
         vec![false; self.children.len()]
     }
 
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let copy = Self::try_new(self.node.clone(), children, Arc::clone(&self.fragments))?;
         Ok(Arc::new(copy))
     }
 
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
         let mut streams = Vec::with_capacity(self.children.len());
         for child in &self.children {
             streams.push(child.execute(partition, Arc::clone(&context))?);
@@ -130,7 +152,10 @@ impl ExecutionPlan for FragmentExec {
         let node = self.node.clone();
         let fragments = Arc::clone(&self.fragments);
         let rows = async move { start(node, numbers::read(number).await?, streams, fragments) };
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows.try_flatten_stream())))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            self.schema(),
+            rows.try_flatten_stream(),
+        )))
     }
 }
 
@@ -142,18 +167,27 @@ fn start(
     fragments: Arc<dyn Fragments>,
 ) -> Result<SendableRecordBatchStream> {
     let arriving = routing::routes(node.partitions)?;
-    let inputs = inputs.into_iter().zip(&node.exchanged).map(|(stream, exchanged)| -> Result<SendableRecordBatchStream> {
-        if !exchanged {
-            return Ok(stream);
-        }
-        let schema = stream.schema();
-        let column = schema.index_of(routing::TARGET)?;
-        let routes = Arc::clone(&arriving);
-        let rows = stream.map(move |batch| routing::from_routes(batch?, column, &routes, partition));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
-    });
+    let inputs = inputs.into_iter().zip(&node.exchanged).map(
+        |(stream, exchanged)| -> Result<SendableRecordBatchStream> {
+            if !exchanged {
+                return Ok(stream);
+            }
+            let schema = stream.schema();
+            let column = schema.index_of(routing::TARGET)?;
+            let routes = Arc::clone(&arriving);
+            let rows =
+                stream.map(move |batch| routing::from_routes(batch?, column, &routes, partition));
+            Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+        },
+    );
     let inputs = inputs.collect::<Result<Vec<_>>>()?;
-    let run = Run { job: node.job, fragment: node.fragment, partition, job_partitions: node.job_partitions };
+    let run = Run {
+        number: node.number,
+        job: node.job,
+        fragment: node.fragment,
+        partition,
+        job_partitions: node.job_partitions,
+    };
     let rows = thread::start(fragments, run, inputs, Arc::clone(&node.schema))?;
     if node.consumers == 0 {
         return Ok(rows);
@@ -164,7 +198,10 @@ fn start(
         let sent = rows.map_ok(move |batch| {
             futures_util::stream::iter(routing::to_all_routes(batch, column, Arc::clone(&leaving)))
         });
-        return Ok(Box::pin(RecordBatchStreamAdapter::new(node.schema, sent.try_flatten())));
+        return Ok(Box::pin(RecordBatchStreamAdapter::new(
+            node.schema,
+            sent.try_flatten(),
+        )));
     }
     let sent = rows.map(move |batch| routing::to_routes(batch?, column, &leaving));
     Ok(Box::pin(RecordBatchStreamAdapter::new(node.schema, sent)))

@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 /// A run of a fragment.
 #[derive(Debug, Clone)]
 pub struct Run {
+    /// The number of the run of the job.
+    pub number: u64,
     /// The encoded job.
     pub job: Arc<[u8]>,
     /// The fragment's index in the job.
@@ -38,7 +40,12 @@ impl<B: Batches + ?Sized> Batches for Box<B> {
 /// What runs fragments in this process.
 pub trait Fragments: Debug + Send + Sync {
     /// The rows of one run, from those of its inputs.
-    fn run(&self, run: &Run, inputs: Vec<Box<dyn Batches>>, cancel: &Cancel) -> Result<Box<dyn Batches>>;
+    fn run(
+        &self,
+        run: &Run,
+        inputs: Vec<Box<dyn Batches>>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Batches>>;
 }
 
 /// A request to end a run, seen by code that polls it and by code that waits.

@@ -15,6 +15,8 @@ use crate::scan::Scan;
 /// A job as stages: each is a fragment that runs once in each of its partitions.
 #[derive(Debug, Clone)]
 pub struct Graph {
+    /// The number of this run of a job, of which there is no other.
+    pub number: u64,
     /// The encoded job, which travels in every plan node.
     pub job: Arc<[u8]>,
     /// The number of partitions of its stages that are divided.
@@ -51,7 +53,9 @@ impl Graph {
         let mut consumers = vec![0; self.stages.len()];
         for (index, stage) in self.stages.iter().enumerate() {
             for input in &stage.inputs {
-                let Input::Stage(producer) = input else { continue };
+                let Input::Stage(producer) = input else {
+                    continue;
+                };
                 if *producer >= index {
                     return internal_err!("stage {index} reads the later stage {producer}");
                 }

@@ -30,6 +30,7 @@ pub struct JobRows {
     runtime: Handle,
     interrupt: Interrupt,
     watch: Watch,
+    number: u64,
 }
 
 /// What is watched while a job runs.
@@ -48,39 +49,72 @@ impl Watch {
     pub fn start(members: Arc<Members>, patience: Duration) -> Self {
         let executors = members.addresses();
         let moved = (members.moved(), Instant::now());
-        Self { members, executors, patience, moved }
+        Self {
+            members,
+            executors,
+            patience,
+            moved,
+        }
     }
 
     /// The reason to end the job, if there is one.
     pub fn check(&mut self) -> std::result::Result<(), Lost> {
         let heard = self.members.addresses();
-        if let Some(silent) = self.executors.iter().find(|executor| !heard.contains(executor)) {
+        if let Some(silent) = self
+            .executors
+            .iter()
+            .find(|executor| !heard.contains(executor))
+        {
             let cause = "it is heard no more".to_owned();
-            return Err(Lost { executor: silent.to_string(), stage: None, cause });
+            return Err(Lost {
+                executor: silent.to_string(),
+                stage: None,
+                cause,
+            });
         }
         let moved = self.members.moved();
         if moved != self.moved.0 {
             self.moved = (moved, Instant::now());
         } else if self.moved.1.elapsed() > self.patience {
             let cause = format!("no rows have moved for {} seconds", self.patience.as_secs());
-            return Err(Lost { executor: "of the cluster".to_owned(), stage: None, cause });
+            return Err(Lost {
+                executor: "of the cluster".to_owned(),
+                stage: None,
+                cause,
+            });
         }
         Ok(())
     }
 }
 
 impl JobRows {
-    /// The rows of `stream`, awaited in `runtime` and for a statement that `interrupt` ends.
-    pub fn new(stream: SendableRecordBatchStream, runtime: Handle, interrupt: Interrupt, watch: Watch) -> Self {
-        Self { stream: Some(stream), runtime, interrupt, watch }
+    /// The rows of `stream`, of the run `number` of a job, awaited in `runtime` and for a statement that `interrupt` ends.
+    pub fn new(
+        stream: SendableRecordBatchStream,
+        runtime: Handle,
+        interrupt: Interrupt,
+        watch: Watch,
+        number: u64,
+    ) -> Self {
+        Self {
+            stream: Some(stream),
+            runtime,
+            interrupt,
+            watch,
+            number,
+        }
     }
 
     /// The next batch of the stream, or the error that ends the job.
     fn read(&mut self) -> Result<Option<Batch>> {
-        let Some(stream) = &mut self.stream else { return Ok(None) };
+        let Some(stream) = &mut self.stream else {
+            return Ok(None);
+        };
         loop {
             self.interrupt.check()?;
-            let waited = self.runtime.block_on(async { tokio::time::timeout(CHECK, stream.next()).await });
+            let waited = self
+                .runtime
+                .block_on(async { tokio::time::timeout(CHECK, stream.next()).await });
             let batch = match waited {
                 Ok(batch) => batch.transpose(),
                 Err(_) => {
@@ -92,6 +126,16 @@ impl JobRows {
                 Ok(batch) => Ok(batch),
                 Err(error) => Err(self.failed(&worker::inward_error(&error))),
             };
+        }
+    }
+
+    /// Ends the job on all executors.
+    fn end(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            // Dropping a stream may start work in the runtime.
+            let _entered = self.runtime.enter();
+            drop(stream);
+            self.watch.members.end(self.number);
         }
     }
 
@@ -111,9 +155,7 @@ impl Rows for JobRows {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let batch = self.read();
         if !matches!(batch, Ok(Some(_))) {
-            // Dropping a stream may start work in the runtime.
-            let _entered = self.runtime.enter();
-            self.stream = None;
+            self.end();
         }
         batch
     }
@@ -121,8 +163,7 @@ impl Rows for JobRows {
 
 impl Drop for JobRows {
     fn drop(&mut self) {
-        let _entered = self.runtime.enter();
-        self.stream = None;
+        self.end();
     }
 }
 

@@ -1,7 +1,8 @@
 //! Which executors there are.
 //!
 //! datafusion-distributed has no list of its workers, so each executor says every second that it is there, and the coordinator
-//! forgets one that was silent for some seconds. An executor of another version is refused, since a job is encoded for one
+//! forgets one that was silent for some seconds. The answer tells which jobs have ended: streams that are dropped end fragments
+//! too, but one that still waits for another executor's plan is told by the library after ten seconds only. An executor of another version is refused, since a job is encoded for one
 //! version. The service is one method over gRPC, on the coordinator's port for executors.
 
 use std::collections::BTreeMap;
@@ -30,13 +31,16 @@ pub const BEAT: Duration = Duration::from_secs(1);
 /// The silence after which it is forgotten.
 pub const SILENCE: Duration = Duration::from_secs(4);
 
+/// How long executors are told of the end of a job.
+const TOLD: Duration = Duration::from_secs(60);
+
 const SERVICE: &str = "mayfly.Cluster";
 const BEAT_METHOD: &str = "/mayfly.Cluster/Beat";
 
 /// What an executor says of itself.
 #[derive(Clone, PartialEq, Message)]
 pub struct Beat {
-    /// Its [`PROTOCOL`].
+    /// The [`PROTOCOL`] of the executor.
     #[prost(uint32, tag = "1")]
     pub protocol: u32,
     /// The version of its program.
@@ -63,7 +67,7 @@ pub struct Beat {
     /// Bytes of temporary files.
     #[prost(uint64, tag = "9")]
     pub temp_used: u64,
-    /// Its name.
+    /// Name of the executor.
     #[prost(string, tag = "10")]
     pub name: String,
     /// The number of batches that its fragments have read and written since it started.
@@ -73,12 +77,17 @@ pub struct Beat {
 
 /// The answer to a [`Beat`].
 #[derive(Clone, PartialEq, Message)]
-pub struct Heard {}
+pub struct Heard {
+    /// The runs of jobs that ended in the last minute.
+    #[prost(fixed64, repeated, tag = "1")]
+    pub ended: Vec<u64>,
+}
 
 /// The executors that were heard of.
 #[derive(Debug, Default)]
 pub struct Members {
     heard: Mutex<BTreeMap<Url, (Beat, Instant)>>,
+    ended: Mutex<Vec<(u64, Instant)>>,
 }
 
 impl Members {
@@ -90,14 +99,35 @@ impl Members {
                 beat.address, beat.version, beat.protocol
             ));
         }
-        let address = Url::parse(&beat.address).map_err(|error| format!("address {}: {error}", beat.address))?;
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).insert(address, (beat, Instant::now()));
+        let address = Url::parse(&beat.address)
+            .map_err(|error| format!("address {}: {error}", beat.address))?;
+        self.heard
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(address, (beat, Instant::now()));
         Ok(())
     }
 
     /// Forgets an executor until it is heard again.
     pub fn forget(&self, address: &Url) {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).remove(address);
+        self.heard
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(address);
+    }
+
+    /// Takes note that a run of a job has ended: executors are told with the answers to what they say.
+    pub fn end(&self, number: u64) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.retain(|(_, at)| at.elapsed() < TOLD);
+        ended.push((number, Instant::now()));
+    }
+
+    /// The runs that ended not long ago.
+    fn ended(&self) -> Vec<u64> {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.retain(|(_, at)| at.elapsed() < TOLD);
+        ended.iter().map(|(number, _)| *number).collect()
     }
 
     /// The executors that can be used now.
@@ -110,19 +140,29 @@ impl Members {
     /// A number that changes while any executor works.
     pub fn moved(&self) -> u64 {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.values().fold(0, |sum, (beat, _)| sum.wrapping_add(beat.moved))
+        heard
+            .values()
+            .fold(0, |sum, (beat, _)| sum.wrapping_add(beat.moved))
     }
 
     /// The number of partitions of a stage that is divided: each executor gets the number that it named.
     pub fn partitions(&self) -> usize {
-        self.alive().iter().map(|beat| beat.tasks.max(1) as usize).sum()
+        self.alive()
+            .iter()
+            .map(|beat| beat.tasks.max(1) as usize)
+            .sum()
     }
 }
 
 impl Executors for Members {
     fn addresses(&self) -> Vec<Url> {
         self.alive();
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        self.heard
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .keys()
+            .cloned()
+            .collect()
     }
 }
 
@@ -150,7 +190,12 @@ impl UnaryService<Beat> for MembersService {
 
     fn call(&mut self, request: Request<Beat>) -> Self::Future {
         let heard = self.members.hear(request.into_inner(), self.version);
-        ready(heard.map(|()| Response::new(Heard {})).map_err(Status::failed_precondition))
+        let ended = self.members.ended();
+        ready(
+            heard
+                .map(|()| Response::new(Heard { ended }))
+                .map_err(Status::failed_precondition),
+        )
     }
 }
 
@@ -169,17 +214,29 @@ impl Service<http::Request<Body>> for MembersService {
             if request.uri().path() != BEAT_METHOD {
                 return Ok(Status::unimplemented("no such method").into_http());
             }
-            Ok(tonic::server::Grpc::new(ProstCodec::default()).unary(method, request).await)
+            Ok(tonic::server::Grpc::new(ProstCodec::default())
+                .unary(method, request)
+                .await)
         })
     }
 }
 
-/// Says to the coordinator at `channel` that an executor is there.
-pub async fn beat(channel: Channel, beat: Beat) -> Result<(), Status> {
+/// Says to the coordinator at `channel` that an executor is there, and returns its answer.
+pub async fn beat(channel: Channel, beat: Beat) -> Result<Heard, Status> {
     let mut client = tonic::client::Grpc::new(channel);
-    client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+    client
+        .ready()
+        .await
+        .map_err(|error| Status::unavailable(error.to_string()))?;
     let codec: ProstCodec<Beat, Heard> = ProstCodec::default();
-    client.unary(Request::new(beat), PathAndQuery::from_static(BEAT_METHOD), codec).await.map(|_| ())
+    client
+        .unary(
+            Request::new(beat),
+            PathAndQuery::from_static(BEAT_METHOD),
+            codec,
+        )
+        .await
+        .map(Response::into_inner)
 }
 
 #[cfg(test)]
@@ -187,15 +244,27 @@ mod tests {
     use super::*;
 
     fn of(address: &str) -> Beat {
-        Beat { protocol: PROTOCOL, version: "1.0".into(), address: address.into(), tasks: 2, ..Beat::default() }
+        Beat {
+            protocol: PROTOCOL,
+            version: "1.0".into(),
+            address: address.into(),
+            tasks: 2,
+            ..Beat::default()
+        }
     }
 
     #[test]
     fn executors_of_another_version_are_refused_by_name() {
         let members = Members::default();
-        let old = Beat { protocol: PROTOCOL + 1, ..of("http://127.0.0.1:1") };
+        let old = Beat {
+            protocol: PROTOCOL + 1,
+            ..of("http://127.0.0.1:1")
+        };
         let refused = members.hear(old, "1.0").expect_err("refused");
-        assert!(refused.contains("http://127.0.0.1:1") && refused.contains("protocol 2"), "{refused}");
+        assert!(
+            refused.contains("http://127.0.0.1:1") && refused.contains("protocol 2"),
+            "{refused}"
+        );
         assert!(members.hear(of("http://127.0.0.1:1"), "1.1").is_err());
         assert!(members.alive().is_empty());
     }
@@ -203,8 +272,12 @@ mod tests {
     #[test]
     fn executors_that_are_heard_are_used_until_they_are_forgotten() {
         let members = Members::default();
-        members.hear(of("http://127.0.0.1:1"), "1.0").expect("heard");
-        members.hear(of("http://127.0.0.1:2"), "1.0").expect("heard");
+        members
+            .hear(of("http://127.0.0.1:1"), "1.0")
+            .expect("heard");
+        members
+            .hear(of("http://127.0.0.1:2"), "1.0")
+            .expect("heard");
         assert_eq!(members.partitions(), 4);
         members.forget(&members.addresses()[0]);
         assert_eq!(members.addresses().len(), 1);

@@ -16,13 +16,22 @@ use futures_util::StreamExt;
 
 /// A table whose partition `i` tells `numbers[i]`.
 pub fn table(numbers: impl IntoIterator<Item = usize>) -> Result<Arc<dyn ExecutionPlan>> {
-    let schema = Arc::new(Schema::new(vec![Field::new("number", DataType::UInt64, false)]));
+    let schema = Arc::new(Schema::new(vec![Field::new(
+        "number",
+        DataType::UInt64,
+        false,
+    )]));
     let rows = numbers.into_iter().map(|number| {
         let column = Arc::new(UInt64Array::from(vec![number as u64]));
-        Ok(vec![RecordBatch::try_new(Arc::clone(&schema), vec![column])?])
+        Ok(vec![RecordBatch::try_new(
+            Arc::clone(&schema),
+            vec![column],
+        )?])
     });
     let rows = rows.collect::<Result<Vec<_>>>()?;
-    Ok(DataSourceExec::from_data_source(MemorySourceConfig::try_new(&rows, schema, None)?))
+    Ok(DataSourceExec::from_data_source(
+        MemorySourceConfig::try_new(&rows, schema, None)?,
+    ))
 }
 
 /// The number that a partition of such a table tells.
@@ -30,7 +39,11 @@ pub async fn read(mut rows: SendableRecordBatchStream) -> Result<usize> {
     let mut numbers = Vec::with_capacity(1);
     while let Some(batch) = rows.next().await {
         let batch = batch?;
-        let Some(column) = batch.columns().first().and_then(|column| column.as_primitive_opt::<UInt64Type>()) else {
+        let Some(column) = batch
+            .columns()
+            .first()
+            .and_then(|column| column.as_primitive_opt::<UInt64Type>())
+        else {
             return internal_err!("a partition without a number");
         };
         numbers.extend(column.values().iter().map(|number| *number as usize));

@@ -24,11 +24,18 @@ pub type Routes = Arc<[u64]>;
 /// The routes to `partitions` partitions.
 pub fn routes(partitions: usize) -> Result<Routes> {
     static FOUND: LazyLock<Mutex<HashMap<usize, Routes>>> = LazyLock::new(Mutex::default);
-    if let Some(routes) = FOUND.lock().unwrap_or_else(PoisonError::into_inner).get(&partitions) {
+    if let Some(routes) = FOUND
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(&partitions)
+    {
         return Ok(Arc::clone(routes));
     }
     let routes: Routes = find(partitions)?.into();
-    FOUND.lock().unwrap_or_else(PoisonError::into_inner).insert(partitions, Arc::clone(&routes));
+    FOUND
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(partitions, Arc::clone(&routes));
     Ok(routes)
 }
 
@@ -36,12 +43,18 @@ pub fn routes(partitions: usize) -> Result<Routes> {
 fn find(partitions: usize) -> Result<Vec<u64>> {
     const TRIED_AT_ONCE: u64 = 1024;
     const TRIES: u64 = 1024;
-    let schema = Arc::new(Schema::new(vec![Field::new(TARGET, DataType::UInt64, false)]));
+    let schema = Arc::new(Schema::new(vec![Field::new(
+        TARGET,
+        DataType::UInt64,
+        false,
+    )]));
     let key: Arc<dyn PhysicalExpr> = Arc::new(Column::new(TARGET, 0));
-    let mut partitioner = BatchPartitioner::new_hash_partitioner(vec![key], partitions, Time::new())?;
+    let mut partitioner =
+        BatchPartitioner::new_hash_partitioner(vec![key], partitions, Time::new())?;
     let mut found = vec![None; partitions];
     for attempt in 0..TRIES {
-        let numbers = UInt64Array::from_iter_values(attempt * TRIED_AT_ONCE..(attempt + 1) * TRIED_AT_ONCE);
+        let numbers =
+            UInt64Array::from_iter_values(attempt * TRIED_AT_ONCE..(attempt + 1) * TRIED_AT_ONCE);
         let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(numbers)])?;
         partitioner.partition(batch, |partition, rows| {
             let numbers = rows.column(0).as_primitive::<UInt64Type>();
@@ -61,7 +74,10 @@ fn find(partitions: usize) -> Result<Vec<u64>> {
 pub fn to_routes(batch: RecordBatch, column: usize, routes: &[u64]) -> Result<RecordBatch> {
     let targets = column_of(&batch, column)?;
     let sent = targets.values().iter().map(|target| {
-        usize::try_from(*target).ok().and_then(|target| routes.get(target)).copied()
+        usize::try_from(*target)
+            .ok()
+            .and_then(|target| routes.get(target))
+            .copied()
     });
     let Some(sent) = sent.collect::<Option<Vec<_>>>() else {
         return internal_err!("a row goes to a partition beyond {}", routes.len());
@@ -82,7 +98,12 @@ pub fn to_all_routes(
 }
 
 /// Replaces the routes in the column `target` of `batch` by `partition`, to which all of them have to lead.
-pub fn from_routes(batch: RecordBatch, column: usize, routes: &[u64], partition: usize) -> Result<RecordBatch> {
+pub fn from_routes(
+    batch: RecordBatch,
+    column: usize,
+    routes: &[u64],
+    partition: usize,
+) -> Result<RecordBatch> {
     let sent = column_of(&batch, column)?;
     let expected = routes.get(partition).copied();
     if sent.values().iter().any(|route| Some(*route) != expected) {
@@ -98,7 +119,9 @@ fn column_of(batch: &RecordBatch, column: usize) -> Result<&UInt64Array> {
         .columns()
         .get(column)
         .and_then(|array| array.as_primitive_opt::<UInt64Type>())
-        .ok_or_else(|| DataFusionError::Internal(format!("column {column} is not the target of rows")))
+        .ok_or_else(|| {
+            DataFusionError::Internal(format!("column {column} is not the target of rows"))
+        })
 }
 
 /// `batch` with another array in one column.
@@ -124,13 +147,20 @@ mod tests {
 
     #[test]
     fn a_row_of_another_partition_is_noticed() {
-        let schema = Arc::new(Schema::new(vec![Field::new(TARGET, DataType::UInt64, false)]));
+        let schema = Arc::new(Schema::new(vec![Field::new(
+            TARGET,
+            DataType::UInt64,
+            false,
+        )]));
         let targets = UInt64Array::from(vec![1, 1]);
         let batch = RecordBatch::try_new(schema, vec![Arc::new(targets)]).expect("batch");
         let routes = routes(3).expect("routes");
         let sent = to_routes(batch, 0, &routes).expect("sent");
         assert!(from_routes(sent.clone(), 0, &routes, 2).is_err());
         let arrived = from_routes(sent, 0, &routes, 1).expect("arrived");
-        assert_eq!(arrived.column(0).as_primitive::<UInt64Type>().values(), &[1, 1]);
+        assert_eq!(
+            arrived.column(0).as_primitive::<UInt64Type>().values(),
+            &[1, 1]
+        );
     }
 }

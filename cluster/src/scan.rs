@@ -9,7 +9,9 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::object_store::ObjectStoreUrl;
-use datafusion::datasource::physical_plan::{FileGroup, FileGroupPartitioner, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::physical_plan::{
+    FileGroup, FileGroupPartitioner, FileScanConfigBuilder, ParquetSource,
+};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::physical_plan::ExecutionPlan;
 
@@ -27,16 +29,19 @@ pub struct Scan {
 /// A file of a [`Scan`].
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Its path on every executor.
+    /// Path below the directory of data.
     pub path: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
 impl Scan {
     /// The files in `parts` groups of ranges, some of which may be empty.
     pub fn groups(&self, parts: usize) -> Vec<FileGroup> {
-        let files = self.files.iter().map(|file| PartitionedFile::new(file.path.clone(), file.size));
+        let files = self
+            .files
+            .iter()
+            .map(|file| PartitionedFile::new(file.path.clone(), file.size));
         let whole = vec![FileGroup::new(files.collect())];
         let mut groups = FileGroupPartitioner::new()
             .with_target_partitions(parts)

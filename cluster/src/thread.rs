@@ -1,6 +1,6 @@
 //! The thread of a run of a fragment.
 //!
-//! It pulls its inputs from DataFusion's streams and puts its rows into a bounded channel, whose other end is the stream that
+//! The thread pulls inputs from DataFusion's streams and puts rows into a bounded channel, whose other end is the stream that
 //! DataFusion reads. A consumer that is slow makes the thread wait; one that is gone ends it, also while it waits for input.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,21 +32,36 @@ pub fn start(
 ) -> Result<SendableRecordBatchStream> {
     let cancel = Cancel::default();
     let (sender, receiver) = mpsc::channel(AHEAD);
-    let handle = Handle::try_current().map_err(|error| DataFusionError::External(Box::new(error)))?;
+    let handle =
+        Handle::try_current().map_err(|error| DataFusionError::External(Box::new(error)))?;
     let inputs = inputs.into_iter().map(|stream| {
-        Box::new(Pulled { stream, handle: handle.clone(), cancel: cancel.clone() }) as Box<dyn Batches>
+        Box::new(Pulled {
+            stream,
+            handle: handle.clone(),
+            cancel: cancel.clone(),
+        }) as Box<dyn Batches>
     });
     let inputs: Vec<_> = inputs.collect();
-    let rows = RunRows { schema, receiver, cancel: cancel.clone() };
+    let rows = RunRows {
+        schema,
+        receiver,
+        cancel: cancel.clone(),
+    };
     std::thread::Builder::new()
         .name(format!("fragment-{}-{}", run.fragment, run.partition))
         .stack_size(STACK)
         .spawn(move || {
-            let outcome = catch_unwind(AssertUnwindSafe(|| produce(&*fragments, &run, inputs, &cancel, &sender)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                produce(&*fragments, &run, inputs, &cancel, &sender)
+            }));
             let error = match outcome {
                 Ok(Ok(())) => return,
                 Ok(Err(error)) => error,
-                Err(panic) => DataFusionError::Internal(format!("fragment {} panicked: {}", run.fragment, text(&*panic))),
+                Err(panic) => DataFusionError::Internal(format!(
+                    "fragment {} panicked: {}",
+                    run.fragment,
+                    text(&*panic)
+                )),
             };
             // Fails if the consumer is gone, who needs no error then.
             let _ = sender.blocking_send(Err(error));
@@ -89,7 +104,11 @@ struct Pulled {
 
 impl Batches for Pulled {
     fn next(&mut self) -> Result<Option<RecordBatch>> {
-        let Self { stream, handle, cancel } = self;
+        let Self {
+            stream,
+            handle,
+            cancel,
+        } = self;
         handle.block_on(async {
             tokio::select! {
                 biased;

@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    KeyUsagePurpose,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
 };
 use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};
 
@@ -29,7 +29,9 @@ pub struct Credentials {
 
 impl std::fmt::Debug for Credentials {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Credentials").finish_non_exhaustive()
+        formatter
+            .debug_struct("Credentials")
+            .finish_non_exhaustive()
     }
 }
 
@@ -38,7 +40,9 @@ impl Credentials {
     pub fn read(directory: &Path) -> io::Result<Self> {
         let read = |name: &str| {
             let path = directory.join(name);
-            fs::read(&path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+            fs::read(&path).map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+            })
         };
         Ok(Self {
             authority: Certificate::from_pem(read(AUTHORITY)?),
@@ -48,12 +52,17 @@ impl Credentials {
 
     /// For a server: who connects needs a certificate of the same authority.
     pub fn server(&self) -> ServerTlsConfig {
-        ServerTlsConfig::new().identity(self.identity.clone()).client_ca_root(self.authority.clone())
+        ServerTlsConfig::new()
+            .identity(self.identity.clone())
+            .client_ca_root(self.authority.clone())
     }
 
     /// For a client.
     pub fn client(&self) -> ClientTlsConfig {
-        ClientTlsConfig::new().ca_certificate(self.authority.clone()).identity(self.identity.clone()).domain_name(NAME)
+        ClientTlsConfig::new()
+            .ca_certificate(self.authority.clone())
+            .identity(self.identity.clone())
+            .domain_name(NAME)
     }
 }
 
@@ -62,7 +71,9 @@ pub fn check_address(address: SocketAddr, credentials: Option<&Credentials>) -> 
     if address.ip().is_loopback() || credentials.is_some() {
         return Ok(());
     }
-    Err(format!("{address} can be reached from other machines: give certificates (--tls), or an address of loopback"))
+    Err(format!(
+        "{address} can be reached from other machines: give certificates (--tls), or an address of loopback"
+    ))
 }
 
 /// Makes an authority, and a directory with a certificate for each of `names`. The authority's key is written nowhere: more
@@ -72,8 +83,12 @@ pub fn make(directory: &Path, names: &[String]) -> Result<Vec<PathBuf>, String> 
     let mut params = CertificateParams::new(Vec::new()).map_err(text)?;
     params.distinguished_name = name("Mayfly cluster authority");
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
-    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().map_err(text)?).map_err(text)?;
+    params.key_usages = vec![
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::DigitalSignature,
+    ];
+    let authority =
+        CertifiedIssuer::self_signed(params, KeyPair::generate().map_err(text)?).map_err(text)?;
     let mut made = Vec::with_capacity(names.len());
     for process in names {
         if process.is_empty() || process.contains(['/', '\\']) || process.starts_with('.') {
@@ -81,7 +96,10 @@ pub fn make(directory: &Path, names: &[String]) -> Result<Vec<PathBuf>, String> 
         }
         let mut params = CertificateParams::new(vec![NAME.to_owned()]).map_err(text)?;
         params.distinguished_name = name(process);
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        params.extended_key_usages = vec![
+            ExtendedKeyUsagePurpose::ServerAuth,
+            ExtendedKeyUsagePurpose::ClientAuth,
+        ];
         let key = KeyPair::generate().map_err(text)?;
         let certificate = params.signed_by(&key, &authority).map_err(text)?;
         let files = directory.join(process);
@@ -107,7 +125,9 @@ fn write(path: &Path, content: &str) -> Result<(), String> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut file| file.write_all(content.as_bytes()));
+    let written = options
+        .open(path)
+        .and_then(|mut file| file.write_all(content.as_bytes()));
     written.map_err(|error| format!("{}: {error}", path.display()))
 }
 

@@ -27,14 +27,18 @@ pub struct WorkDirectory {
 impl WorkDirectory {
     /// Locks and empties the directory `path`.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         fs::create_dir_all(path).map_err(named)?;
         let path = path.canonicalize().map_err(named)?;
         let lock = File::create(path.join(LOCK)).map_err(named)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, format!("{} is used by another process", path.display())));
+                return Err(io::Error::new(
+                    io::ErrorKind::WouldBlock,
+                    format!("{} is used by another process", path.display()),
+                ));
             }
             Err(TryLockError::Error(error)) => return Err(named(error)),
         }
@@ -70,7 +74,9 @@ pub fn runtime(data: &Path, directory: &Path, memory: u64, space: u64) -> Result
         .with_mode(DiskManagerMode::Directories(vec![directory.to_owned()]))
         .with_max_temp_directory_size(space);
     let runtime = RuntimeEnvBuilder::new()
-        .with_memory_pool(Arc::new(FairSpillPool::new(usize::try_from(memory).unwrap_or(usize::MAX))))
+        .with_memory_pool(Arc::new(FairSpillPool::new(
+            usize::try_from(memory).unwrap_or(usize::MAX),
+        )))
         .with_disk_manager_builder(disk)
         .build_arc()?;
     // A plan names files by their paths below the directory, and reaches no others.
@@ -90,7 +96,10 @@ mod tests {
         let work = WorkDirectory::open(directory.path()).expect("work");
         fs::write(work.exchanges().join("left"), "x").expect("file");
         let second = WorkDirectory::open(directory.path()).expect_err("locked");
-        assert!(second.to_string().contains("used by another process"), "{second}");
+        assert!(
+            second.to_string().contains("used by another process"),
+            "{second}"
+        );
         drop(work);
         let work = WorkDirectory::open(directory.path()).expect("work");
         assert!(!work.exchanges().join("left").exists());

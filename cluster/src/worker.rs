@@ -1,5 +1,6 @@
 //! Fragments of Mayfly: each run is one of crate `offload`, between arrays of two versions of Arrow.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,13 +23,19 @@ const KEPT: usize = 4;
 pub struct JobFragments {
     worker: Worker,
     activity: Arc<Activity>,
+    runs: Arc<Mutex<Runs>>,
     decoded: Mutex<Vec<(Arc<[u8]>, Arc<Job>)>>,
 }
 
 impl JobFragments {
     /// Fragments that run with the memory and the space of `worker`.
     pub fn new(worker: Worker) -> Self {
-        Self { worker, activity: Arc::default(), decoded: Mutex::default() }
+        Self {
+            worker,
+            activity: Arc::default(),
+            runs: Arc::default(),
+            decoded: Mutex::default(),
+        }
     }
 
     /// The worker.
@@ -39,6 +46,17 @@ impl JobFragments {
     /// What its runs do now.
     pub fn activity(&self) -> &Activity {
         &self.activity
+    }
+
+    /// Ends what runs for jobs that have ended, and what will start for them.
+    pub fn end(&self, ended: Vec<u64>) {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        for (number, cancel) in runs.running.values() {
+            if ended.contains(number) {
+                cancel.cancel();
+            }
+        }
+        runs.ended = ended;
     }
 
     /// Decodes a job, or finds it among the last ones.
@@ -75,32 +93,90 @@ impl Activity {
     }
 }
 
+/// Runs of fragments, with the runs of jobs that they belong to.
+#[derive(Debug, Default)]
+struct Runs {
+    running: HashMap<u64, (u64, Cancel)>,
+    started: u64,
+    /// Runs of jobs that have ended.
+    ended: Vec<u64>,
+}
+
 /// A run, as long as it is counted.
-struct Counted(Arc<Activity>);
+struct Counted {
+    activity: Arc<Activity>,
+    runs: Arc<Mutex<Runs>>,
+    own: u64,
+}
 
 impl Counted {
-    fn start(activity: &Arc<Activity>) -> Self {
-        activity.running.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(activity))
+    /// Counts a run; cancels it if its job has ended.
+    fn start(fragments: &JobFragments, number: u64, cancel: &Cancel) -> Self {
+        let mut runs = fragments
+            .runs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if runs.ended.contains(&number) {
+            cancel.cancel();
+        }
+        runs.started += 1;
+        let own = runs.started;
+        runs.running.insert(own, (number, cancel.clone()));
+        fragments.activity.running.fetch_add(1, Ordering::Relaxed);
+        Self {
+            activity: Arc::clone(&fragments.activity),
+            runs: Arc::clone(&fragments.runs),
+            own,
+        }
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
+        self.activity.running.fetch_sub(1, Ordering::Relaxed);
+        self.runs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .running
+            .remove(&self.own);
     }
 }
 
 impl Fragments for JobFragments {
-    fn run(&self, run: &Run, inputs: Vec<Box<dyn Batches>>, cancel: &Cancel) -> Result<Box<dyn Batches>> {
+    fn run(
+        &self,
+        run: &Run,
+        inputs: Vec<Box<dyn Batches>>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Batches>> {
+        let counted = Counted::start(self, run.number, cancel);
         let job = self.job(&run.job).map_err(|error| outward_error(&error))?;
-        let place = Place { fragment: run.fragment, partition: run.partition, partitions: run.job_partitions };
-        let inputs = inputs.into_iter().map(|batches| Box::new(Inward { batches, activity: Arc::clone(&self.activity) }) as Box<dyn Rows>).collect();
+        let place = Place {
+            fragment: run.fragment,
+            partition: run.partition,
+            partitions: run.job_partitions,
+        };
+        let inputs = inputs
+            .into_iter()
+            .map(|batches| {
+                Box::new(Inward {
+                    batches,
+                    activity: Arc::clone(&self.activity),
+                }) as Box<dyn Rows>
+            })
+            .collect();
         let interrupt = Interrupt::new(Arc::clone(cancel.flag()));
-        let rows = self.worker.run(&job, place, inputs, interrupt).map_err(|error| outward_error(&error))?;
+        let rows = self
+            .worker
+            .run(&job, place, inputs, interrupt)
+            .map_err(|error| outward_error(&error))?;
         let schema = convert::sent(&job, run.fragment);
-        let counted = Counted::start(&self.activity);
-        Ok(Box::new(Outward { rows, schema, ready: Vec::new(), counted }))
+        Ok(Box::new(Outward {
+            rows,
+            schema,
+            ready: Vec::new(),
+            counted,
+        }))
     }
 }
 
@@ -113,7 +189,10 @@ struct Inward<B> {
 impl<B: Batches> Rows for Inward<B> {
     fn next_batch(&mut self) -> mayfly_types::Result<Option<Batch>> {
         self.activity.moved.fetch_add(1, Ordering::Relaxed);
-        let batch = self.batches.next().and_then(|batch| batch.as_ref().map(bridge::inward).transpose());
+        let batch = self
+            .batches
+            .next()
+            .and_then(|batch| batch.as_ref().map(bridge::inward).transpose());
         batch.map_err(|error| inward_error(&error))
     }
 }
@@ -133,8 +212,12 @@ impl Batches for Outward {
             if let Some(batch) = self.ready.pop() {
                 return Ok(Some(batch));
             }
-            self.counted.0.moved.fetch_add(1, Ordering::Relaxed);
-            match self.rows.next_batch().map_err(|error| outward_error(&error))? {
+            self.counted.activity.moved.fetch_add(1, Ordering::Relaxed);
+            match self
+                .rows
+                .next_batch()
+                .map_err(|error| outward_error(&error))?
+            {
                 Some(batch) if batch.is_empty() => {}
                 Some(batch) => {
                     self.ready = bridge::outward(&batch, &self.schema)?;

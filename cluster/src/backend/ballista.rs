@@ -90,15 +90,22 @@ impl Ballista {
             override_create_grpc_client_endpoint: Some(Arc::new(probed)),
             ..SchedulerConfig::default()
         };
-        let cluster = BallistaCluster::new_from_config(&config).await.map_err(external)?;
-        let scheduler: Scheduler = create_scheduler(cluster, Arc::new(config)).await.map_err(external)?;
+        let cluster = BallistaCluster::new_from_config(&config)
+            .await
+            .map_err(external)?;
+        let scheduler: Scheduler = create_scheduler(cluster, Arc::new(config))
+            .await
+            .map_err(external)?;
         let served = scheduler.clone();
         tokio::spawn(async move {
             if let Err(error) = start_grpc_service_with_listener(listener, served).await {
                 tracing::error!("the scheduler ended: {error}");
             }
         });
-        Ok(Self { fragments, scheduler })
+        Ok(Self {
+            fragments,
+            scheduler,
+        })
     }
 
     /// The plan of a job.
@@ -107,7 +114,12 @@ impl Ballista {
     }
 
     /// The plan of a stage and of those that it reads.
-    fn stage(&self, graph: &Graph, consumers: &[usize], index: usize) -> Result<Arc<dyn ExecutionPlan>> {
+    fn stage(
+        &self,
+        graph: &Graph,
+        consumers: &[usize],
+        index: usize,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(stage) = graph.stages.get(index) else {
             return internal_err!("a job has no stage {index}");
         };
@@ -117,23 +129,36 @@ impl Ballista {
                 Input::Table(scan) => scan.plan(scan.groups(stage.partitions))?,
                 Input::Stage(producer) => {
                     let rows = self.stage(graph, consumers, *producer)?;
-                    let target: Arc<dyn PhysicalExpr> = Arc::new(Column::new_with_schema(TARGET, &rows.schema())?);
-                    Arc::new(RepartitionExec::try_new(rows, Partitioning::Hash(vec![target], stage.partitions))?)
+                    let target: Arc<dyn PhysicalExpr> =
+                        Arc::new(Column::new_with_schema(TARGET, &rows.schema())?);
+                    Arc::new(RepartitionExec::try_new(
+                        rows,
+                        Partitioning::Hash(vec![target], stage.partitions),
+                    )?)
                 }
             });
         }
         children.push(numbers::table(0..stage.partitions)?);
         let node = FragmentNode {
+            number: graph.number,
             job: Arc::clone(&graph.job),
             fragment: index,
             partitions: stage.partitions,
             consumers: consumers[index],
             job_partitions: graph.partitions,
             broadcast: stage.broadcast,
-            exchanged: stage.inputs.iter().map(|input| matches!(input, Input::Stage(_))).collect(),
+            exchanged: stage
+                .inputs
+                .iter()
+                .map(|input| matches!(input, Input::Stage(_)))
+                .collect(),
             schema: Arc::clone(&stage.schema),
         };
-        Ok(Arc::new(FragmentExec::try_new(node, children, Arc::clone(&self.fragments))?))
+        Ok(Arc::new(FragmentExec::try_new(
+            node,
+            children,
+            Arc::clone(&self.fragments),
+        )?))
     }
 }
 
@@ -154,8 +179,15 @@ impl Backend for Ballista {
             .with_ballista_override_create_grpc_client_endpoint(Arc::new(probed));
         let session = Arc::new(SessionContext::new_with_config(config));
         let (sender, statuses) = mpsc::channel(16);
-        let job = self.scheduler.submit_physical_plan("job", session, plan, Some(sender)).await.map_err(external)?;
-        let job = RunningJob { scheduler: self.scheduler.clone(), job };
+        let job = self
+            .scheduler
+            .submit_physical_plan("job", session, plan, Some(sender))
+            .await
+            .map_err(external)?;
+        let job = RunningJob {
+            scheduler: self.scheduler.clone(),
+            job,
+        };
         let rows = futures_util::stream::once(finished(statuses, job))
             .map_ok(|(locations, job)| {
                 let files = futures_util::stream::iter(locations).map(fetch);
@@ -179,7 +211,9 @@ struct RunningJob {
 impl Drop for RunningJob {
     fn drop(&mut self) {
         let (scheduler, job) = (self.scheduler.clone(), self.job.clone());
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
         runtime.spawn(async move {
             // A job that ended is left alone by the scheduler.
             let _ = scheduler.cancel_job(job).await;
@@ -195,7 +229,9 @@ async fn finished(
     while let Some(status) = statuses.recv().await {
         match status.status {
             Some(job_status::Status::Failed(failed)) => return exec_err!("{}", failed.error),
-            Some(job_status::Status::Successful(done)) => return Ok((done.partition_location, job)),
+            Some(job_status::Status::Successful(done)) => {
+                return Ok((done.partition_location, job));
+            }
             Some(job_status::Status::Queued(_) | job_status::Status::Running(_)) | None => {}
         }
     }
@@ -209,16 +245,38 @@ async fn fetch(location: PartitionLocation) -> Result<SendableRecordBatchStream>
         return internal_err!("rows without a place");
     };
     let port = executor.port as u16;
-    let endpoint = Arc::new(ballista_core::extension::BallistaConfigGrpcEndpoint::new(Arc::new(probed)));
-    let mut client =
-        BallistaClient::try_new(&executor.host, port, LARGEST_MESSAGE as usize, false, Some(endpoint), 1, 100, 0, 0)
-            .await
-            .map_err(external)?;
-    client.fetch_partition(&executor.id, &partition.into(), location.file_id, layout, true).await.map_err(external)
+    let endpoint = Arc::new(ballista_core::extension::BallistaConfigGrpcEndpoint::new(
+        Arc::new(probed),
+    ));
+    let mut client = BallistaClient::try_new(
+        &executor.host,
+        port,
+        LARGEST_MESSAGE as usize,
+        false,
+        Some(endpoint),
+        1,
+        100,
+        0,
+        0,
+    )
+    .await
+    .map_err(external)?;
+    client
+        .fetch_partition(
+            &executor.id,
+            &partition.into(),
+            location.file_id,
+            layout,
+            true,
+        )
+        .await
+        .map_err(external)
 }
 
 /// A connection that notices an end that is gone or stands still.
-fn probed(endpoint: Endpoint) -> std::result::Result<Endpoint, Box<dyn std::error::Error + Send + Sync>> {
+fn probed(
+    endpoint: Endpoint,
+) -> std::result::Result<Endpoint, Box<dyn std::error::Error + Send + Sync>> {
     Ok(endpoint
         .connect_timeout(Duration::from_secs(3))
         .http2_keep_alive_interval(PROBE)
@@ -240,7 +298,7 @@ fn external(error: ballista_core::error::BallistaError) -> DataFusionError {
 /// What an executor of Ballista needs.
 #[derive(Debug)]
 pub struct ExecutorOptions {
-    /// Its name.
+    /// Name of the executor.
     pub name: String,
     /// Where it serves exchanges; its own interface is on the next port.
     pub address: SocketAddr,
@@ -278,9 +336,12 @@ pub async fn execute(options: ExecutorOptions, fragments: Arc<dyn Fragments>) ->
         override_physical_codec: Some(codec(&fragments)),
         override_create_grpc_client_endpoint: Some(Arc::new(probed)),
         override_config_producer: Some(Arc::new(|| {
-            SessionConfig::new_with_ballista().with_ballista_override_create_grpc_client_endpoint(Arc::new(probed))
+            SessionConfig::new_with_ballista()
+                .with_ballista_override_create_grpc_client_endpoint(Arc::new(probed))
         })),
         ..ExecutorProcessConfig::default()
     };
-    start_executor_process(Arc::new(config)).await.map_err(external)
+    start_executor_process(Arc::new(config))
+        .await
+        .map_err(external)
 }

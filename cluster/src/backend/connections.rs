@@ -15,8 +15,8 @@ use datafusion::execution::TaskContext;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion_distributed::grpc::{BoxCloneSyncChannel, create_worker_client};
 use datafusion_distributed::{
-    ChannelResolver, CoordinatorToWorkerMsg, ExecuteTaskRequest, GetWorkerInfoRequest, GetWorkerInfoResponse,
-    SetPlanRequest, WorkerChannel, WorkerToCoordinatorMsg,
+    ChannelResolver, CoordinatorToWorkerMsg, ExecuteTaskRequest, GetWorkerInfoRequest,
+    GetWorkerInfoResponse, SetPlanRequest, WorkerChannel, WorkerToCoordinatorMsg,
 };
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -45,14 +45,20 @@ pub struct Connections {
 
 impl Debug for Connections {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Connections").field("tls", &self.tls.is_some()).finish_non_exhaustive()
+        formatter
+            .debug_struct("Connections")
+            .field("tls", &self.tls.is_some())
+            .finish_non_exhaustive()
     }
 }
 
 impl Connections {
     /// Connections secured by `tls`, if it is given.
     pub fn new(tls: Option<ClientTlsConfig>) -> Self {
-        Self { tls, open: Arc::default() }
+        Self {
+            tls,
+            open: Arc::default(),
+        }
     }
 
     /// Other connections with the same credentials, for another runtime.
@@ -89,7 +95,10 @@ impl Connections {
 impl ChannelResolver for Connections {
     async fn get_worker_client_for_url(&self, url: &Url) -> Result<Box<dyn WorkerChannel>> {
         let client = create_worker_client(BoxCloneSyncChannel::new(self.channel(url)?));
-        Ok(Box::new(Named { client, executor: url.clone() }))
+        Ok(Box::new(Named {
+            client,
+            executor: url.clone(),
+        }))
     }
 }
 
@@ -103,9 +112,16 @@ struct Named {
 /// kind of error.
 fn named(error: DataFusionError, executor: &Url, stage: usize) -> DataFusionError {
     match error.find_root() {
-        DataFusionError::External(cause) if cause.is::<tonic::Status>() || cause.is::<tonic::transport::Error>() => {
+        DataFusionError::External(cause)
+            if cause.is::<tonic::Status>() || cause.is::<tonic::transport::Error>() =>
+        {
             let cause = cause.to_string();
-            Lost { executor: executor.to_string(), stage: Some(stage), cause }.into_error()
+            Lost {
+                executor: executor.to_string(),
+                stage: Some(stage),
+                cause,
+            }
+            .into_error()
         }
         _ => error,
     }
@@ -122,10 +138,15 @@ impl WorkerChannel for Named {
         context: &Arc<TaskContext>,
     ) -> Result<BoxStream<'static, Result<WorkerToCoordinatorMsg>>> {
         let stage = request.task_key.stage_id;
-        let answers = self.client.coordinator_channel(headers, request, messages, metrics, context).await;
+        let answers = self
+            .client
+            .coordinator_channel(headers, request, messages, metrics, context)
+            .await;
         let executor = self.executor.clone();
         match answers {
-            Ok(answers) => Ok(answers.map(move |answer| answer.map_err(|error| named(error, &executor, stage))).boxed()),
+            Ok(answers) => Ok(answers
+                .map(move |answer| answer.map_err(|error| named(error, &executor, stage)))
+                .boxed()),
             Err(error) => Err(named(error, &executor, stage)),
         }
     }
@@ -138,16 +159,24 @@ impl WorkerChannel for Named {
         context: &Arc<TaskContext>,
     ) -> Result<Vec<BoxStream<'static, Result<RecordBatch>>>> {
         let stage = request.task_key.stage_id;
-        let streams = self.client.execute_task(headers, request, metrics, context).await;
+        let streams = self
+            .client
+            .execute_task(headers, request, metrics, context)
+            .await;
         let streams = streams.map_err(|error| named(error, &self.executor, stage))?;
         let streams = streams.into_iter().map(|stream| {
             let executor = self.executor.clone();
-            stream.map(move |batch| batch.map_err(|error| named(error, &executor, stage))).boxed()
+            stream
+                .map(move |batch| batch.map_err(|error| named(error, &executor, stage)))
+                .boxed()
         });
         Ok(streams.collect())
     }
 
-    async fn get_worker_info(&mut self, request: GetWorkerInfoRequest) -> Result<GetWorkerInfoResponse> {
+    async fn get_worker_info(
+        &mut self,
+        request: GetWorkerInfoRequest,
+    ) -> Result<GetWorkerInfoResponse> {
         self.client.get_worker_info(request).await
     }
 }

@@ -8,27 +8,30 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::{Result, internal_err};
+use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
-use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionConfig;
 use datafusion_distributed::{
-    DistributedExt, DistributedLeafExec, NetworkCoalesceExec, NetworkShuffleExec, SessionStateBuilderExt, Worker,
-    WorkerQueryContext, WorkerResolver,
+    DistributedExt, DistributedLeafExec, NetworkCoalesceExec, NetworkShuffleExec,
+    SessionStateBuilderExt, Worker, WorkerQueryContext, WorkerResolver,
 };
 use datafusion_proto::physical_plan::{DefaultPhysicalExtensionCodec, PhysicalExtensionCodec};
+use futures_util::TryStreamExt;
 use url::Url;
 
 use crate::backend::Backend;
 use crate::backend::connections::Connections;
 use crate::codec::FragmentCodec;
+use crate::errors::Lost;
 use crate::fragment_exec::{FragmentExec, FragmentNode};
 use crate::fragments::Fragments;
 use crate::graph::{Graph, Input};
@@ -40,7 +43,7 @@ const BUFFERED: usize = 4 << 20;
 
 /// The addresses of the executors that can be used now.
 pub trait Executors: std::fmt::Debug + Send + Sync {
-    /// Their addresses.
+    /// Addresses of executors.
     fn addresses(&self) -> Vec<Url>;
 }
 
@@ -61,7 +64,12 @@ impl Distributed {
         connections: Connections,
         runtime: Arc<RuntimeEnv>,
     ) -> Self {
-        Self { fragments, executors, connections, runtime }
+        Self {
+            fragments,
+            executors,
+            connections,
+            runtime,
+        }
     }
 
     /// The plan of a job, with its boundaries.
@@ -74,7 +82,12 @@ impl Distributed {
     }
 
     /// The plan of one task of a stage: a task has one partition.
-    fn stage(&self, graph: &Graph, consumers: &[usize], index: usize) -> Result<Arc<dyn ExecutionPlan>> {
+    fn stage(
+        &self,
+        graph: &Graph,
+        consumers: &[usize],
+        index: usize,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(stage) = graph.stages.get(index) else {
             return internal_err!("a job has no stage {index}");
         };
@@ -85,30 +98,49 @@ impl Distributed {
                     let groups = scan.groups(stage.partitions);
                     let parts = groups.into_iter().map(|group| scan.plan(vec![group]));
                     let parts = parts.collect::<Result<Vec<_>>>()?;
-                    Arc::new(DistributedLeafExec::try_new(scan.plan(scan.groups(1))?, parts)?)
+                    Arc::new(DistributedLeafExec::try_new(
+                        scan.plan(scan.groups(1))?,
+                        parts,
+                    )?)
                 }
                 Input::Stage(producer) => {
                     let rows = self.stage(graph, consumers, *producer)?;
-                    let target: Arc<dyn PhysicalExpr> = Arc::new(Column::new_with_schema(TARGET, &rows.schema())?);
-                    let divided = RepartitionExec::try_new(rows, Partitioning::Hash(vec![target], 1))?;
+                    let target: Arc<dyn PhysicalExpr> =
+                        Arc::new(Column::new_with_schema(TARGET, &rows.schema())?);
+                    let divided =
+                        RepartitionExec::try_new(rows, Partitioning::Hash(vec![target], 1))?;
                     let producers = graph.stages[*producer].partitions;
                     Arc::new(NetworkShuffleExec::try_new(Arc::new(divided), producers)?)
                 }
             });
         }
-        let numbers = (0..stage.partitions).map(|number| numbers::table([number])).collect::<Result<Vec<_>>>()?;
-        children.push(Arc::new(DistributedLeafExec::try_new(numbers::table([0])?, numbers)?));
+        let numbers = (0..stage.partitions)
+            .map(|number| numbers::table([number]))
+            .collect::<Result<Vec<_>>>()?;
+        children.push(Arc::new(DistributedLeafExec::try_new(
+            numbers::table([0])?,
+            numbers,
+        )?));
         let node = FragmentNode {
+            number: graph.number,
             job: Arc::clone(&graph.job),
             fragment: index,
             partitions: stage.partitions,
             consumers: consumers[index],
             job_partitions: graph.partitions,
             broadcast: stage.broadcast,
-            exchanged: stage.inputs.iter().map(|input| matches!(input, Input::Stage(_))).collect(),
+            exchanged: stage
+                .inputs
+                .iter()
+                .map(|input| matches!(input, Input::Stage(_)))
+                .collect(),
             schema: Arc::clone(&stage.schema),
         };
-        Ok(Arc::new(FragmentExec::try_new(node, children, Arc::clone(&self.fragments))?))
+        Ok(Arc::new(FragmentExec::try_new(
+            node,
+            children,
+            Arc::clone(&self.fragments),
+        )?))
     }
 }
 
@@ -119,32 +151,82 @@ impl Backend for Distributed {
     }
 
     async fn start(&self, graph: Graph) -> Result<SendableRecordBatchStream> {
-        let planner = Given { plan: self.plan(&graph)? };
+        let planner = Given {
+            plan: self.plan(&graph)?,
+        };
         let state = SessionStateBuilder::new()
             .with_config(SessionConfig::new())
             .with_runtime_env(Arc::clone(&self.runtime))
             .with_query_planner(Arc::new(planner))
-            .with_distributed_worker_resolver(Resolver { executors: Arc::clone(&self.executors) })
+            .with_distributed_worker_resolver(Resolver {
+                executors: Arc::clone(&self.executors),
+            })
             .with_distributed_channel_resolver(self.connections.clone())
             .with_distributed_user_codec_arc(codec(&self.fragments))
             .with_distributed_planner()
             .with_distributed_worker_connection_buffer_budget_bytes(BUFFERED)?
             .build();
         let nothing = LogicalPlanBuilder::empty(false).build()?;
-        let plan = state.query_planner().create_physical_plan(&nothing, &state).await?;
-        execute_stream(plan, state.task_ctx())
+        let plan = state
+            .query_planner()
+            .create_physical_plan(&nothing, &state)
+            .await?;
+        let rows = execute_stream(plan, state.task_ctx())?;
+        let (schema, stages) = (rows.schema(), stages_of_boundaries(&graph));
+        let rows = rows.map_err(move |error| renumbered(error, &stages));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    }
+}
+
+/// The stages in the order in which the library numbers the boundaries above them, from 1 on: each after those that it reads,
+/// without the boundaries that are left out.
+fn stages_of_boundaries(graph: &Graph) -> Vec<usize> {
+    fn visit(graph: &Graph, stage: usize, reader_partitions: usize, found: &mut Vec<usize>) {
+        let Some(here) = graph.stages.get(stage) else {
+            return;
+        };
+        for input in &here.inputs {
+            if let Input::Stage(producer) = input {
+                visit(graph, *producer, here.partitions, found);
+            }
+        }
+        if here.partitions > 1 || reader_partitions > 1 {
+            found.push(stage);
+        }
+    }
+    let mut found = Vec::with_capacity(graph.stages.len());
+    visit(graph, graph.stages.len().saturating_sub(1), 1, &mut found);
+    found
+}
+
+/// The error of a lost executor with the job's number of the stage instead of the library's.
+fn renumbered(error: DataFusionError, stages: &[usize]) -> DataFusionError {
+    match Lost::find(&error.to_string()) {
+        Some(lost) => {
+            let boundary = lost.stage.and_then(|number| number.checked_sub(1));
+            let stage = boundary.and_then(|boundary| stages.get(boundary)).copied();
+            Lost { stage, ..lost }.into_error()
+        }
+        None => error,
     }
 }
 
 /// The part of an executor: a service that takes plans and streams rows.
-pub fn worker(fragments: Arc<dyn Fragments>, connections: Connections, runtime: Arc<RuntimeEnv>) -> Worker {
+pub fn worker(
+    fragments: Arc<dyn Fragments>,
+    connections: Connections,
+    runtime: Arc<RuntimeEnv>,
+) -> Worker {
     let build = move |context: WorkerQueryContext| {
         let codec = codec(&fragments);
         let connections = connections.clone();
         async move {
             let builder = context.builder;
             Ok::<SessionState, _>(
-                builder.with_distributed_user_codec_arc(codec).with_distributed_channel_resolver(connections).build(),
+                builder
+                    .with_distributed_user_codec_arc(codec)
+                    .with_distributed_channel_resolver(connections)
+                    .build(),
             )
         }
     };
@@ -165,7 +247,11 @@ struct Given {
 
 #[async_trait]
 impl QueryPlanner for Given {
-    async fn create_physical_plan(&self, _: &LogicalPlan, _: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+    async fn create_physical_plan(
+        &self,
+        _: &LogicalPlan,
+        _: &dyn Session,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(Arc::clone(&self.plan))
     }
 }
@@ -182,5 +268,39 @@ impl WorkerResolver for Resolver {
             false => Ok(addresses),
             true => internal_err!("the cluster has no executor"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::datatypes::Schema;
+
+    use super::*;
+    use crate::graph::Stage;
+
+    #[test]
+    fn boundaries_are_numbered_as_the_library_does() {
+        let stage = |inputs: &[usize], partitions| Stage {
+            inputs: inputs.iter().map(|input| Input::Stage(*input)).collect(),
+            schema: Arc::new(Schema::empty()),
+            partitions,
+            broadcast: false,
+        };
+        // Stage 3 reads 1 and 0, in this order; 4 and 5 run once.
+        let stages = vec![
+            stage(&[], 3),
+            stage(&[], 1),
+            stage(&[1], 1),
+            stage(&[2, 0], 3),
+            stage(&[3], 1),
+            stage(&[4], 1),
+        ];
+        let graph = Graph {
+            number: 0,
+            job: Arc::from(&[][..]),
+            partitions: 3,
+            stages,
+        };
+        assert_eq!(stages_of_boundaries(&graph), [2, 0, 3]);
     }
 }

@@ -1,0 +1,113 @@
+//! The cluster's answers, warnings and errors are the server's.
+
+use mayfly_cluster::backend::Kind;
+
+use crate::fixture::{Cluster, execute, rows};
+
+const TABLES: &[&str] = &[
+    "CREATE DATABASE answers",
+    "USE answers",
+    "SET cte_max_recursion_depth = 100000",
+    "SET sql_mode = 'ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO'",
+    "CREATE TABLE customer (id INT UNSIGNED PRIMARY KEY, name VARCHAR(40) COLLATE utf8mb4_0900_ai_ci, \
+     balance DECIMAL(65,30), born DATE, seen DATETIME(6), kind ENUM('new','old'), data JSON) SECONDARY_ENGINE=CLUSTER",
+    "CREATE TABLE orders (id BIGINT UNSIGNED PRIMARY KEY, customer INT UNSIGNED, price DECIMAL(12,2), amount INT, \
+     ordered DATE, at TIMESTAMP NULL, note VARCHAR(100), rate DOUBLE) SECONDARY_ENGINE=CLUSTER",
+    "INSERT INTO customer WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 500) \
+     SELECT n, IF(n % 11 = 0, NULL, CONCAT(ELT(1 + n % 4, 'Ann', 'ANN', 'änn', 'Bob'), n % 30)), \
+     IF(n % 7 = 0, NULL, n * 1000000000000000000000000 + n / 7), IF(n % 13 = 0, '0000-00-00', '1990-01-01' + INTERVAL n DAY), \
+     '2024-02-29 01:02:03.000004' + INTERVAL n HOUR, ELT(1 + n % 2, 'new', 'old'), JSON_OBJECT('n', n, 'l', JSON_ARRAY(n, NULL)) FROM n",
+    "INSERT INTO orders WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 6000) \
+     SELECT n + 18446744073709540000, IF(n % 17 = 0, NULL, 1 + n * 7919 % 520), (n * 37 % 10007) / 100, n % 19 - 5, \
+     '2024-01-01' + INTERVAL n % 700 DAY, '2024-03-31 00:30:00' + INTERVAL n MINUTE, \
+     IF(n % 5 = 0, NULL, CONCAT('n', n % 40, '12')), n / 3 FROM n",
+    "ALTER TABLE customer SECONDARY_LOAD",
+    "ALTER TABLE orders SECONDARY_LOAD",
+];
+
+/// Statements of which the cluster computes at least a part.
+const STATEMENTS: &[&str] = &[
+    "SELECT COUNT(*) FROM orders",
+    "SELECT COUNT(*), COUNT(note), COUNT(DISTINCT note), SUM(price), AVG(price), MIN(ordered), MAX(at) FROM orders",
+    "SELECT customer, SUM(price * amount) s FROM orders GROUP BY customer ORDER BY s DESC, customer LIMIT 10",
+    "SELECT name, COUNT(*), SUM(balance), MIN(born), MAX(seen) FROM customer GROUP BY name",
+    "SELECT DISTINCT name FROM customer WHERE name LIKE 'ann%'",
+    "SELECT kind, AVG(balance), MAX(balance), SUM(id) FROM customer GROUP BY kind WITH ROLLUP",
+    "SELECT c.name, COUNT(*), SUM(o.price) FROM customer c JOIN orders o ON o.customer = c.id GROUP BY c.name",
+    "SELECT c.id, o.id FROM customer c LEFT JOIN orders o ON o.customer = c.id AND o.amount > 12 WHERE c.id < 50",
+    "SELECT a.name, COUNT(*) FROM customer a JOIN customer b ON a.name = b.name GROUP BY a.name",
+    "SELECT id FROM customer WHERE id IN (SELECT customer FROM orders WHERE price > 99)",
+    "SELECT id FROM customer c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id)",
+    "SELECT id, price, RANK() OVER (PARTITION BY customer ORDER BY price DESC) r FROM orders WHERE customer < 30",
+    "SELECT YEAR(ordered) y, MONTH(ordered) m, COUNT(*) FROM orders GROUP BY y, m",
+    "SELECT id, JSON_EXTRACT(data, '$.n') FROM customer WHERE born = '0000-00-00'",
+    "SELECT at, id FROM orders WHERE id % 100 = 7 ORDER BY at, id",
+    "SELECT name FROM customer WHERE id < 5 UNION SELECT note FROM orders WHERE amount = 3",
+    "SELECT SUM(note + 1), COUNT(*) FROM orders WHERE amount = 3",
+    "SELECT amount, SUM(price / amount) FROM orders GROUP BY amount",
+    "SELECT SUM(id) FROM orders",
+    "SELECT MAX(rate), MIN(-rate), COUNT(rate) FROM orders WHERE rate > 10",
+];
+
+/// Statements that end with an error in the fragments of a job.
+const ERRORS: &[&str] = &[
+    "SELECT SUM(amount - CAST(20 AS UNSIGNED)) FROM orders",
+    "SELECT COUNT(*) FROM orders WHERE id + 18446744073709551000 > 0",
+];
+
+fn compare(kind: Kind) {
+    let cluster = Cluster::start(kind);
+    let mut client = cluster.client();
+    execute(&mut client, TABLES);
+    for statement in STATEMENTS.iter().chain(ERRORS) {
+        execute(&mut client, &["SET use_secondary_engine = OFF"]);
+        let expected = rows(&mut client, statement);
+        let warnings = rows(&mut client, "SHOW WARNINGS");
+        assert_eq!(
+            ERRORS.contains(statement),
+            expected.is_err(),
+            "{statement}: {expected:?}"
+        );
+        execute(&mut client, &["SET use_secondary_engine = FORCED"]);
+        let found = rows(&mut client, statement);
+        execute(&mut client, &["SET use_secondary_engine = OFF"]);
+        assert_eq!(found, expected, "{statement}");
+        let _ = warnings;
+    }
+}
+
+#[test]
+fn answers_of_distributed_are_those_of_the_server() {
+    compare(Kind::Distributed);
+}
+
+#[test]
+fn answers_of_ballista_are_those_of_the_server() {
+    compare(Kind::Ballista);
+}
+
+#[test]
+fn warnings_arrive() {
+    let cluster = Cluster::start(Kind::Distributed);
+    let mut client = cluster.client();
+    execute(&mut client, TABLES);
+    let mut warnings = Vec::new();
+    for engine in ["OFF", "FORCED"] {
+        execute(
+            &mut client,
+            &[&format!("SET use_secondary_engine = {engine}")],
+        );
+        rows(
+            &mut client,
+            "SELECT SUM(price / 0) FROM orders WHERE amount = 3",
+        )
+        .expect("rows");
+        let shown = client
+            .query("SHOW COUNT(*) WARNINGS")
+            .expect("warnings")
+            .rows;
+        warnings.push((shown, rows(&mut client, "SHOW WARNINGS").expect("warnings")));
+    }
+    assert!(!warnings[0].1.is_empty());
+    assert_eq!(warnings[1], warnings[0]);
+}

@@ -1,0 +1,6 @@
+//! Clusters of real processes on this machine.
+
+mod answers;
+mod faults;
+mod fixture;
+mod strangers;
