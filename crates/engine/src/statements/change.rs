@@ -9,8 +9,9 @@ use mayfly_syntax::ast::{Delete, UpdateStatement};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType};
 
+use super::planned::Planned;
 use super::returning;
-use super::select::{self, Planned, Reading};
+use super::select::{self, Reading};
 use super::table_change::{ChangeOptions, Step, TableChange, lock_wait};
 use super::writers::{WriterId, Writers};
 use crate::binding::session_catalog::SessionCatalog;

@@ -15,10 +15,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType};
 
 use super::admission::Additions;
+use super::planned::Planned;
 use super::returning;
 use super::row_sink::{Insertion, RowSink, Written};
 use super::row_target::{RowTarget, bind_value};
-use super::select::{self, Planned, Reading, column_types};
+use super::select::{self, Reading, column_types};
 use crate::binding::expressions::{self, Bound, columns_of};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::cached_plan::{ComputedValue, DuplicatePlan, InsertPlan, RowSource};

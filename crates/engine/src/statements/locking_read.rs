@@ -13,8 +13,9 @@ use mayfly_storage::{LockMode, LockWait, Locked, ReadLock, Table};
 use mayfly_syntax::ast::{LockClause, LockType, NonBlock, Privilege, Query};
 use mayfly_types::{Batch, Result};
 
+use super::planned::Planned;
 use super::row_rules::filtered;
-use super::select::{self, Planned};
+use super::select;
 use super::table_change::lock_wait;
 use super::table_references::{self, Access};
 use crate::accounts::privileges::PrivilegeSet;

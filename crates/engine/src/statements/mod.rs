@@ -30,6 +30,7 @@ mod maintenance;
 mod offload;
 mod parameters;
 mod plan_validity;
+mod planned;
 mod planning;
 pub(crate) mod point;
 pub(crate) mod prepared;

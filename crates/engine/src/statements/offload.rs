@@ -26,7 +26,7 @@ use crate::secondary::jobs::JobTable;
 use crate::secondary::loading::LoadCause;
 use crate::session::{StatementContext, StatementTables};
 use crate::statement_options::SecondaryEngineUse;
-use crate::statements::select::{OffloadedPart, Planned};
+use crate::statements::planned::{OffloadedPart, Planned};
 use crate::status::Counter;
 
 /// Table by which the rest of a plan names the rows of its job.

@@ -8,7 +8,8 @@ use mayfly_syntax::ast::Statement;
 use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
 use super::plan_validity::ReadyPlan;
-use super::select::{self, Planned};
+use super::planned::Planned;
+use super::select;
 use super::{change, insert, locking_read, logging, offload, point, returning};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies};

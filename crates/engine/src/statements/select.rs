@@ -14,37 +14,9 @@ use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::table_functions::TypeSampling;
 use crate::error::refuse;
 use crate::result::{Outcome, ResultColumn};
-use crate::secondary::jobs::JobTable;
 use crate::session::{StatementContext, StatementTables};
 use crate::statements::offload;
-
-/// A query that is ready to run.
-pub(crate) struct Planned {
-    pub(crate) plan: Arc<QueryPlan>,
-    pub(crate) tables: Arc<StatementTables>,
-    /// The part that a secondary engine computes.
-    pub(crate) offloaded: Option<OffloadedPart>,
-}
-
-/// The part of a query that a secondary engine computes.
-#[derive(Clone)]
-pub(crate) struct OffloadedPart {
-    /// The whole plan, for EXPLAIN.
-    pub(crate) shown: Arc<QueryPlan>,
-    /// The rows of the job.
-    pub(crate) job: Arc<JobTable>,
-}
-
-impl Planned {
-    /// A plan that is a part of another plan, with the tables of that one.
-    pub(super) fn new(plan: &Arc<QueryPlan>, tables: &Arc<StatementTables>) -> Self {
-        Self {
-            plan: Arc::clone(plan),
-            tables: Arc::clone(tables),
-            offloaded: None,
-        }
-    }
-}
+use crate::statements::planned::Planned;
 
 /// Plans a query that is a part of the running statement and may contain its `?`. A secondary engine may compute a part
 /// of it.

@@ -12,7 +12,8 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Diagnostics, Result, SqlType, TypeKind};
 
 use super::data_file;
-use super::select::{self, Planned, Reading};
+use super::planned::Planned;
+use super::select::{self, Reading};
 use crate::delimited::{Format, fixed_width};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;

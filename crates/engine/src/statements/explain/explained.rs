@@ -16,7 +16,8 @@ use crate::catalog::expression_text::value_text;
 use crate::connections::{PlanParts, RunningPlan};
 use crate::session::StatementContext;
 use crate::statements::plan_validity::ReadyPlan;
-use crate::statements::select::{self, Planned};
+use crate::statements::planned::Planned;
+use crate::statements::select;
 use crate::statements::{hints, planning};
 
 /// A planned statement, and what is known of its plan.

@@ -21,7 +21,7 @@ use crate::error::refuse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::eras;
-use crate::statements::select::Planned;
+use crate::statements::planned::Planned;
 
 /// 6006 and 6007: EXPLAIN … INTO names the format, and it is JSON.
 fn check_into(statement: &Explain, format: &ExplainFormat) -> Result<()> {
