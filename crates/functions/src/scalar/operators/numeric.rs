@@ -71,10 +71,10 @@ pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
 
 /// The type to convert an operand to where its 64 bits are wanted.
 pub(crate) fn bits_argument(argument: &Argument<'_>) -> SqlType {
-    match argument.mixes_integers {
+    match argument.ty.kind {
         // The bits of any of the values are those of the number itself.
-        true => argument.ty.clone(),
-        false => integer_argument(argument.ty),
+        TypeKind::Decimal if argument.mixes_integers => argument.ty.clone(),
+        _ => integer_argument(argument.ty),
     }
 }
 
