@@ -372,7 +372,10 @@ fn functions_are_listed() {
     assert_eq!(names(shown), ["counting", "gross", "inc", "ins", "logged"]);
     let created = session.must("SHOW CREATE FUNCTION gross");
     assert_eq!(created.len(), 1);
-    assert!(created[0].starts_with("gross\t(empty)\tNULL\t"), "{created:?}");
+    assert!(
+        created[0].starts_with("gross\t(empty)\tNULL\t"),
+        "{created:?}"
+    );
     assert_eq!(session.errno("SHOW CREATE FUNCTION missing"), 1305);
     session.must("DROP FUNCTION gross");
     assert_eq!(session.errno("SHOW CREATE FUNCTION gross"), 1305);
