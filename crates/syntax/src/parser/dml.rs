@@ -11,6 +11,16 @@ use crate::ast::{
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
+/// Reserved words that begin an expression without a parenthesis.
+const BEGINS_EXPRESSION: &[Kw] = &kw![
+    BINARY CASE CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER EXISTS FALSE INTERVAL
+    LOCALTIME LOCALTIMESTAMP NOT NULL TRUE UTC_DATE UTC_TIME UTC_TIMESTAMP
+];
+
+/// Reserved words behind the alias of a table or column that a parenthesis may follow.
+const BEHIND_ALIAS: &[Kw] =
+    &kw![EXCEPT FROM HAVING INTERSECT JOIN ON STRAIGHT_JOIN UNION USING WHERE];
+
 impl Parser<'_> {
     /// `INSERT` or `REPLACE`, whose verb is next.
     pub(crate) fn insert(&mut self) -> Result<Statement> {
@@ -231,15 +241,10 @@ impl Parser<'_> {
         let next = self.ahead(1);
         let begins_expression = match next.kind {
             Kind::Word => {
-                let behind_tables = kw![
-                    CROSS EXCEPT FOR FORCE FROM GROUP HAVING IGNORE INNER INTERSECT INTO JOIN
-                    LEFT LIMIT LOCK NATURAL ON ORDER PARTITION RIGHT SET STRAIGHT_JOIN UNION USE
-                    USING WHERE WINDOW
-                ];
-                // LEFT() and RIGHT() are functions, too.
-                let is_function = kw![LEFT RIGHT].contains(&next.keyword)
-                    && self.ahead(2).kind == Kind::LeftParen;
-                is_function || !behind_tables.contains(&next.keyword)
+                let is_call = self.ahead(2).kind == Kind::LeftParen;
+                !next.keyword.is_reserved()
+                    || BEGINS_EXPRESSION.contains(&next.keyword)
+                    || is_call && !BEHIND_ALIAS.contains(&next.keyword)
             }
             kind => matches!(
                 kind,
@@ -256,7 +261,10 @@ impl Parser<'_> {
                     | Kind::Parameter
                     | Kind::LeftParen
                     | Kind::Star
+                    | Kind::Plus
                     | Kind::Minus
+                    | Kind::Tilde
+                    | Kind::Bang
             ),
         };
         self.may_return && self.at(Kw::RETURNING) && begins_expression

@@ -323,3 +323,41 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn returning_is_a_clause_where_an_expression_follows() {
+    let clauses = [
+        "delete from t returning *",
+        "delete from t returning default(b)",
+        "delete from t returning left(b, 1), 2",
+        "delete from t where a = 1 returning case when a then 1 end",
+        "insert into t select a from u returning a + 1 as n",
+        "insert into t select 1 returning `a`",
+        "insert into t select 1 from u union select 2 from u returning current_date",
+        "replace into t (select a from u) returning -a",
+        "insert into t select a from u where a > 1 returning (a)",
+    ];
+    let aliases = [
+        "delete from t returning where a = 1",
+        "insert into t select returning.a from u returning",
+        "insert into t select a from u returning join v on (a = b)",
+        "insert into t select 1 returning from u",
+        "insert into t select a from u returning union (select 1)",
+        "insert into t select a from u returning left join v using (a)",
+        "insert into t select a from u returning, v on duplicate key update a = 1",
+    ];
+    let has_clause = |sql: &str| match parse_one(sql, &DEFAULT) {
+        Ok(parsed) => match parsed.statement {
+            Statement::Insert(insert) => !insert.returning.is_empty(),
+            Statement::Delete(delete) => !delete.returning.is_empty(),
+            other => panic!("{sql}: {other:?}"),
+        },
+        Err(error) => panic!("{sql}: {error}"),
+    };
+    for sql in clauses {
+        assert!(has_clause(sql), "{sql}");
+    }
+    for sql in aliases {
+        assert!(!has_clause(sql), "{sql}");
+    }
+}
