@@ -9,14 +9,14 @@ use mayfly_cluster::backend::Kind;
 use mayfly_cluster::coordinator::{Coordinator, CoordinatorOptions};
 
 /// A statement that takes seconds in a build for tests, and passes three stages.
-pub const SLOW: &str =
+pub(crate) const SLOW: &str =
     "SELECT COUNT(*), SUM(a.i), SUM(LENGTH(b.c)) FROM big a JOIN big b ON a.c = b.c";
 
 /// What an executor of a test is given.
 #[derive(Clone)]
-pub struct Given {
-    pub memory: u64,
-    pub temp_space: u64,
+pub(crate) struct Given {
+    pub(crate) memory: u64,
+    pub(crate) temp_space: u64,
 }
 
 impl Default for Given {
@@ -29,8 +29,8 @@ impl Default for Given {
 }
 
 /// A running cluster.
-pub struct Cluster {
-    pub coordinator: Coordinator,
+pub(crate) struct Cluster {
+    pub(crate) coordinator: Coordinator,
     executors: Vec<(String, Child)>,
     given: Given,
     started: usize,
@@ -40,12 +40,12 @@ pub struct Cluster {
 
 impl Cluster {
     /// A cluster of three executors.
-    pub fn start(kind: Kind) -> Self {
+    pub(crate) fn start(kind: Kind) -> Self {
         Self::of(kind, 3, Given::default())
     }
 
     /// A cluster of `count` executors.
-    pub fn of(kind: Kind, count: usize, given: Given) -> Self {
+    pub(crate) fn of(kind: Kind, count: usize, given: Given) -> Self {
         let directory = tempfile::tempdir().expect("directory");
         let coordinator = Coordinator::start(options(kind, directory.path())).expect("coordinator");
         let mut cluster = Self {
@@ -63,7 +63,7 @@ impl Cluster {
     }
 
     /// Starts one more executor.
-    pub fn add(&mut self) {
+    pub(crate) fn add(&mut self) {
         self.started += 1;
         let name = format!("executor-{}", self.started);
         let mut command = Command::new(program());
@@ -102,7 +102,7 @@ impl Cluster {
     }
 
     /// Waits until these executors, and no others, are heard.
-    pub fn wait(&self) {
+    pub(crate) fn wait(&self) {
         let mut names: Vec<_> = self
             .executors
             .iter()
@@ -130,12 +130,12 @@ impl Cluster {
     }
 
     /// The number of the process of an executor.
-    pub fn process(&self, executor: usize) -> u32 {
+    pub(crate) fn process(&self, executor: usize) -> u32 {
         self.executors[executor].1.id()
     }
 
     /// Ends an executor, and starts another one in its place.
-    pub fn replace(&mut self, executor: usize) {
+    pub(crate) fn replace(&mut self, executor: usize) {
         let (_, mut ended) = self.executors.remove(executor);
         let _ = ended.kill();
         let _ = ended.wait();
@@ -144,7 +144,7 @@ impl Cluster {
     }
 
     /// A connection of a client.
-    pub fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         connect(self.coordinator.server.address().port())
     }
 }
@@ -159,7 +159,7 @@ impl Drop for Cluster {
 }
 
 /// Options of a coordinator below `directory`.
-pub fn options(kind: Kind, directory: &Path) -> CoordinatorOptions {
+pub(crate) fn options(kind: Kind, directory: &Path) -> CoordinatorOptions {
     let any = "127.0.0.1:0".parse().expect("address");
     CoordinatorOptions {
         listen: any,
@@ -180,12 +180,12 @@ pub fn options(kind: Kind, directory: &Path) -> CoordinatorOptions {
 }
 
 /// The program.
-pub fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     env!("CARGO_BIN_EXE_mayfly-cluster").into()
 }
 
 /// Sends a signal to a process.
-pub fn send(process: u32, signal: &str) {
+pub(crate) fn send(process: u32, signal: &str) {
     let sent = Command::new("kill")
         .args([&format!("-{signal}"), &process.to_string()])
         .status();
@@ -193,7 +193,7 @@ pub fn send(process: u32, signal: &str) {
 }
 
 /// Connects as root.
-pub fn connect(port: u16) -> Client {
+pub(crate) fn connect(port: u16) -> Client {
     let address = Address {
         port: Some(port),
         user: "root".into(),
@@ -204,7 +204,7 @@ pub fn connect(port: u16) -> Client {
 }
 
 /// Runs statements whose rows do not matter.
-pub fn execute(client: &mut Client, statements: &[&str]) {
+pub(crate) fn execute(client: &mut Client, statements: &[&str]) {
     for statement in statements {
         if let Err(error) = client.query(statement) {
             panic!("{statement}: {}", error.message());
@@ -213,7 +213,10 @@ pub fn execute(client: &mut Client, statements: &[&str]) {
 }
 
 /// The rows of a statement, sorted, or the number and text of its error.
-pub fn rows(client: &mut Client, sql: &str) -> Result<Vec<Vec<Option<String>>>, (u16, String)> {
+pub(crate) fn rows(
+    client: &mut Client,
+    sql: &str,
+) -> Result<Vec<Vec<Option<String>>>, (u16, String)> {
     let found: Result<Rows, _> = client.query(sql);
     let mut rows = found
         .map_err(|error| (error.code(), error.message().to_owned()))?
@@ -223,7 +226,7 @@ pub fn rows(client: &mut Client, sql: &str) -> Result<Vec<Vec<Option<String>>>, 
 }
 
 /// A table whose statements take time.
-pub fn load_big(client: &mut Client) {
+pub(crate) fn load_big(client: &mut Client) {
     execute(
         client,
         &[
