@@ -145,7 +145,9 @@ pub(crate) fn any_ints(column: &Column) -> Result<AnyInts<'_>> {
         Column::Array(array) => match array.data_type() {
             arrow_schema::DataType::UInt64 => AnyInts::Unsigned(uints(column)?),
             arrow_schema::DataType::Boolean => AnyInts::Bool(bools(column)?),
-            arrow_schema::DataType::Decimal128(_, 0) => AnyInts::Whole(decimals(column, 0)?),
+            arrow_schema::DataType::Decimal128(_, 0) | arrow_schema::DataType::Decimal256(_, 0) => {
+                AnyInts::Whole(decimals(column, 0)?)
+            }
             _ => AnyInts::Signed(ints(column)?),
         },
         Column::Constant(Value::UInt(value)) => AnyInts::Unsigned(Numbers::Constant(Some(*value))),
