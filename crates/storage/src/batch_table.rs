@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mayfly_types::{Batch, Error, PhysicalType, Result};
+use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::scan_request::{ColumnId, ScanRequest};
-use crate::table::{Table, TableScan, TableStatistics, TableWriter};
+use crate::streamed::columns_of;
+use crate::table::{Table, TableScan, TableStatistics};
 
 /// Read-only table of batches. A scan gives them as they are.
 #[derive(Debug)]
@@ -45,18 +46,6 @@ impl Table for BatchTable {
             next: Arc::default(),
         }))
     }
-
-    fn writer(&self) -> Result<Box<dyn TableWriter>> {
-        Err(read_only())
-    }
-
-    fn truncate(&self) -> Result<()> {
-        Err(read_only())
-    }
-}
-
-fn read_only() -> Error {
-    Error::internal("rows of this table are only read")
 }
 
 #[derive(Clone)]
@@ -70,11 +59,8 @@ struct BatchScan {
 impl TableScan for BatchScan {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        Ok(self.batches.get(index).map(|batch| {
-            let columns = self.columns.iter();
-            let columns = columns.map(|column| Arc::clone(batch.column(column.0)));
-            Batch::new(columns.collect(), batch.row_count())
-        }))
+        let batch = self.batches.get(index);
+        Ok(batch.map(|batch| columns_of(batch, &self.columns)))
     }
 
     fn for_another_worker(&self) -> Box<dyn TableScan> {

@@ -17,6 +17,7 @@ pub mod error;
 pub mod key_encoding;
 mod row_filter;
 mod scan_request;
+pub mod streamed;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
@@ -34,6 +35,7 @@ pub use error::{ANONYMOUS_TABLE, user_error};
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeyEncoder, RowKeys};
 pub use row_filter::{FilterKind, FilteredRows, NumberRange, RowFilter};
 pub use scan_request::{ColumnCondition, ColumnId, ColumnTerm, ScanPredicate, ScanRequest};
+pub use streamed::{BatchStream, StreamScan};
 pub use table::{
     DeclaredSize, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
     Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableState, TableStatistics,

@@ -336,10 +336,14 @@ pub trait Table: Send + Sync + Debug {
     }
 
     /// Creates a writer of changes.
-    fn writer(&self) -> Result<Box<dyn TableWriter>>;
+    fn writer(&self) -> Result<Box<dyn TableWriter>> {
+        Err(only_read())
+    }
 
     /// Removes every row. Open scans keep theirs.
-    fn truncate(&self) -> Result<()>;
+    fn truncate(&self) -> Result<()> {
+        Err(only_read())
+    }
 }
 
 /// Rows in a run of a sample.
@@ -467,6 +471,10 @@ pub trait TableWriter: Send {
 
     /// Makes all changes visible to the transaction's next statements at once.
     fn finish(self: Box<Self>) -> Result<()>;
+}
+
+fn only_read() -> Error {
+    Error::internal("rows of this table are only read")
 }
 
 fn read_only() -> Error {

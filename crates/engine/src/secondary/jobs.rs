@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use mayfly_memory::sync::lock;
 use mayfly_offload::{Figures, Job, Receiver, Rows, check_tables, job::carried};
-use mayfly_storage::table::{Table, TableScan, TableStatistics, TableWriter};
-use mayfly_storage::{ColumnId, ScanRequest};
+use mayfly_storage::table::{Table, TableScan, TableStatistics};
+use mayfly_storage::{BatchStream, ScanRequest, StreamScan};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Diagnostics, Error, Interrupt, PhysicalType, Result};
 
@@ -114,23 +114,9 @@ impl Table for JobTable {
             has_given: false,
         };
         run.start()?;
-        Ok(Box::new(JobScan {
-            run: Arc::new(Mutex::new(run)),
-            columns: request.columns.into(),
-        }))
+        let run = Arc::new(Mutex::new(run));
+        Ok(Box::new(StreamScan::new(run, request.columns)))
     }
-
-    fn writer(&self) -> Result<Box<dyn TableWriter>> {
-        Err(read_only())
-    }
-
-    fn truncate(&self) -> Result<()> {
-        Err(read_only())
-    }
-}
-
-fn read_only() -> Error {
-    Error::internal("rows of a job are only read")
 }
 
 /// A job that is running.
@@ -168,7 +154,19 @@ impl JobRun {
         error.is(&codes::ER_SECONDARY_ENGINE) && !self.has_given && self.attempts < ATTEMPTS
     }
 
-    fn next(&mut self) -> Result<Option<Batch>> {
+    fn end(&mut self) -> Result<()> {
+        if let Some(rows) = self.rows.take() {
+            let (count, conditions) = rows.conditions();
+            self.diagnostics.receive(count, conditions);
+            check_tables(&self.job, self.engine.partitions(), rows.figures())?;
+            *lock(&self.figures) = rows.figures().to_vec();
+        }
+        Ok(())
+    }
+}
+
+impl BatchStream for JobRun {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
         loop {
             self.interrupt.check()?;
             let Some(rows) = &mut self.rows else {
@@ -185,39 +183,5 @@ impl JobRun {
                 Err(error) => return Err(error),
             }
         }
-    }
-
-    fn end(&mut self) -> Result<()> {
-        if let Some(rows) = self.rows.take() {
-            let (count, conditions) = rows.conditions();
-            self.diagnostics.receive(count, conditions);
-            check_tables(&self.job, self.engine.partitions(), rows.figures())?;
-            *lock(&self.figures) = rows.figures().to_vec();
-        }
-        Ok(())
-    }
-}
-
-/// Scan of a job's rows.
-struct JobScan {
-    run: Arc<Mutex<JobRun>>,
-    columns: Arc<[ColumnId]>,
-}
-
-impl TableScan for JobScan {
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let Some(batch) = lock(&self.run).next()? else {
-            return Ok(None);
-        };
-        let columns = self.columns.iter();
-        let columns = columns.map(|column| Arc::clone(batch.column(column.0)));
-        Ok(Some(Batch::new(columns.collect(), batch.row_count())))
-    }
-
-    fn for_another_worker(&self) -> Box<dyn TableScan> {
-        Box::new(Self {
-            run: Arc::clone(&self.run),
-            columns: Arc::clone(&self.columns),
-        })
     }
 }

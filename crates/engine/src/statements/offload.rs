@@ -141,6 +141,9 @@ pub(super) fn offloaded(
     let interrupt = context.temp_table_context().interrupt().clone();
     let diagnostics = Arc::clone(context.diagnostics());
     let copies = copies.copies;
+    let shown = context
+        .explains
+        .then(|| Arc::new(distributed.shown(engine.partitions())));
     let job = Arc::new(JobTable::new(
         engine,
         distributed.job,
@@ -158,10 +161,7 @@ pub(super) fn offloaded(
     Ok(Ok(Planned {
         plan: Arc::new(distributed.rest),
         tables,
-        offloaded: Some(OffloadedPart {
-            shown: Arc::new(distributed.shown),
-            job,
-        }),
+        offloaded: shown.map(|shown| OffloadedPart { shown, job }),
     }))
 }
 

@@ -11,14 +11,14 @@ use crate::session::StatementTables;
 pub(crate) struct Planned {
     pub(crate) plan: Arc<QueryPlan>,
     pub(crate) tables: Arc<StatementTables>,
-    /// The part that a secondary engine computes.
+    /// The part that a secondary engine computes, if the query is explained.
     pub(crate) offloaded: Option<OffloadedPart>,
 }
 
 /// The part of a query that a secondary engine computes.
 #[derive(Clone)]
 pub(crate) struct OffloadedPart {
-    /// The whole plan, for EXPLAIN.
+    /// The whole plan, as EXPLAIN shows it.
     pub(crate) shown: Arc<QueryPlan>,
     /// The rows of the job.
     pub(crate) job: Arc<JobTable>,

@@ -11,8 +11,6 @@ use mayfly_types::{Result, Value};
 
 use crate::encoding::reads_settings;
 
-use super::operators::{change_expressions, for_each_input_mut};
-
 /// Computes an expression that reads no row.
 pub type Compute<'c> = dyn FnMut(&Expression) -> Result<Value> + 'c;
 
@@ -43,13 +41,13 @@ struct Settler<'s, 'c> {
 impl Settler<'_, '_> {
     fn plan(&mut self, plan: &mut Plan) -> Result<()> {
         let mut done = Ok(());
-        change_expressions(&mut plan.operator, &mut |expression| {
+        plan.for_each_expression_mut(&mut |expression| {
             if done.is_ok() {
                 done = self.expression(expression);
             }
         });
         with_stack(|| {
-            for_each_input_mut(&mut plan.operator, &mut |input| {
+            plan.for_each_input_mut(&mut |input| {
                 if done.is_ok() {
                     done = self.plan(input);
                 }

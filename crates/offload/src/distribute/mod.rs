@@ -31,7 +31,6 @@ use mayfly_types::SqlType;
 
 pub use self::constants::{Compute, settle};
 use self::open::Open;
-use self::operators::change_expressions;
 use crate::encoding::Refused;
 use crate::job::{
     Exchange, Fragment, Input, Job, JobSettings, TableCopy, TableInput, input_source,
@@ -54,8 +53,21 @@ pub struct Distributed {
     pub job: Job,
     /// What is left to the server: a plan that scans the table `result`.
     pub rest: QueryPlan,
+    /// Number of operators above the job.
+    above: usize,
+    /// Scans of tables by the numbers of their inputs, as they are in the plan.
+    scans: HashMap<usize, Plan>,
+}
+
+impl Distributed {
     /// The whole plan for EXPLAIN, with the exchanges of the job as operators.
-    pub shown: QueryPlan,
+    pub fn shown(&self, partitions: usize) -> QueryPlan {
+        let last = self.job.fragments.len() - 1;
+        let whole = shown::shown(&self.job, last, &self.scans, partitions);
+        let mut shown = self.rest.clone();
+        replace(&mut shown.root, self.above, whole);
+        shown
+    }
 }
 
 /// Distributes a plan over `partitions`. `result` is the number of the table by which the rest of the plan names the rows of
@@ -90,13 +102,14 @@ pub fn distribute(
                 if let (1, Some(reason)) = (job.fragments.len(), first_reason) {
                     return Err(reason);
                 }
-                let last = job.fragments.len() - 1;
-                let whole = shown::shown(&job, last, &distribution.scans, partitions);
-                let mut shown = plan.clone();
-                replace(&mut shown.root, above, whole);
                 let mut rest = plan.clone();
                 replace(&mut rest.root, above, rows_of_job(at, result));
-                return Ok(Distributed { job, rest, shown });
+                return Ok(Distributed {
+                    job,
+                    rest,
+                    above,
+                    scans: distribution.scans,
+                });
             }
             Err(reason) => first_reason.get_or_insert(reason).clone(),
         };
@@ -128,20 +141,15 @@ fn single_input(plan: &Plan) -> Option<&Plan> {
 
 /// Replaces the operator `depth` inputs below, all of which are single ones.
 fn replace(plan: &mut Plan, depth: usize, with: Plan) {
-    if depth == 0 {
+    let mut with = Some(with);
+    replace_at(plan, depth, &mut with);
+}
+
+fn replace_at(plan: &mut Plan, depth: usize, with: &mut Option<Plan>) {
+    if depth > 0 {
+        plan.for_each_input_mut(&mut |input| replace_at(input, depth - 1, with));
+    } else if let Some(with) = with.take() {
         *plan = with;
-        return;
-    }
-    if let Operator::Filter { input, .. }
-    | Operator::Project { input, .. }
-    | Operator::Limit { input, .. }
-    | Operator::Sort { input, .. }
-    | Operator::Block { input, .. }
-    | Operator::Materialize { input, .. }
-    | Operator::Aggregate { input, .. }
-    | Operator::Window { input, .. } = &mut plan.operator
-    {
-        replace(input, depth - 1, with);
     }
 }
 
@@ -376,7 +384,7 @@ impl<'p> Distribution<'p> {
         }
         let mut done = Ok(());
         let mut inputs = Vec::new();
-        change_expressions(&mut open.plan.operator, &mut |expression| {
+        open.plan.for_each_expression_mut(&mut |expression| {
             if done.is_ok() {
                 done = self.subqueries_in(expression, &mut inputs);
             }

@@ -8,7 +8,6 @@ use mayfly_plan::physical::{Operator, Plan, Purpose, TemporaryTable};
 use mayfly_plan::with_stack;
 use std::sync::Arc;
 
-use super::operators::{change_expressions, for_each_input_mut};
 use crate::job::{Exchange, Input, Job};
 
 /// The plan of a fragment with those that it reads. `scans` are the scans of tables, by the number of the input.
@@ -54,11 +53,11 @@ fn restore(
         return;
     }
     with_stack(|| {
-        for_each_input_mut(&mut plan.operator, &mut |input| {
+        plan.for_each_input_mut(&mut |input| {
             restore(input, job, fragment, scans, partitions);
         });
     });
-    change_expressions(&mut plan.operator, &mut |expression| {
+    plan.for_each_expression_mut(&mut |expression| {
         visit_expression_mut(expression, &mut |inner| {
             if let ExpressionKind::Subquery(subquery) = &mut inner.kind {
                 let mut own = (**subquery).clone();

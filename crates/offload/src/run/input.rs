@@ -6,8 +6,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array};
 use mayfly_memory::sync::lock;
-use mayfly_storage::table::{Table, TableScan, TableStatistics, TableWriter};
-use mayfly_storage::{ColumnId, ScanRequest};
+use mayfly_storage::table::{Table, TableScan, TableStatistics};
+use mayfly_storage::{BatchStream, ScanRequest, StreamScan};
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Batch, Condition, Error, PhysicalType, Result, TypeKind};
 
@@ -118,8 +118,8 @@ impl InputTable {
     }
 }
 
-impl Source {
-    fn next(&mut self) -> Result<Option<Batch>> {
+impl BatchStream for Source {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
         loop {
             let batch = match &mut self.rows {
                 Kind::Table(rows, timestamps, clock) => {
@@ -176,45 +176,7 @@ impl Table for InputTable {
         if std::mem::replace(&mut source.is_scanned, true) {
             return Err(Error::internal("an input of a fragment is read twice"));
         }
-        Ok(Box::new(InputScan {
-            source: Arc::clone(&self.source),
-            columns: request.columns.into(),
-        }))
-    }
-
-    fn writer(&self) -> Result<Box<dyn TableWriter>> {
-        Err(read_only())
-    }
-
-    fn truncate(&self) -> Result<()> {
-        Err(read_only())
-    }
-}
-
-fn read_only() -> Error {
-    Error::internal("inputs of a fragment are only read")
-}
-
-/// Scan of an input.
-struct InputScan {
-    source: Arc<Mutex<Source>>,
-    columns: Arc<[ColumnId]>,
-}
-
-impl TableScan for InputScan {
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let Some(batch) = lock(&self.source).next()? else {
-            return Ok(None);
-        };
-        let columns = self.columns.iter();
-        let columns = columns.map(|column| Arc::clone(batch.column(column.0)));
-        Ok(Some(Batch::new(columns.collect(), batch.row_count())))
-    }
-
-    fn for_another_worker(&self) -> Box<dyn TableScan> {
-        Box::new(Self {
-            source: Arc::clone(&self.source),
-            columns: Arc::clone(&self.columns),
-        })
+        let source = Arc::clone(&self.source);
+        Ok(Box::new(StreamScan::new(source, request.columns)))
     }
 }

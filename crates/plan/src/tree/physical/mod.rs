@@ -2,6 +2,7 @@
 
 mod kept;
 mod output;
+mod walk;
 
 use std::sync::Arc;
 
@@ -115,103 +116,6 @@ impl QueryPlan {
             source: SharedSource::Plan(source),
         });
         self
-    }
-}
-
-impl Plan {
-    /// Calls `visit` on each input of the operator (not on the plans of subqueries in its expressions).
-    pub fn for_each_input<'p>(&'p self, visit: &mut dyn FnMut(&'p Plan)) {
-        match &self.operator {
-            Operator::Values { .. }
-            | Operator::TableScan { .. }
-            | Operator::IndexScan(_)
-            | Operator::SharedScan { .. }
-            | Operator::WorkingTable { .. } => {}
-            Operator::IndexMerge(merge) => visit(&merge.positions),
-            Operator::IndexLookupJoin(join) => visit(&join.left),
-            Operator::Filter { input, .. }
-            | Operator::Project { input, .. }
-            | Operator::Limit { input, .. }
-            | Operator::Aggregate { input, .. }
-            | Operator::Sort { input, .. }
-            | Operator::Window { input, .. }
-            | Operator::Block { input, .. }
-            | Operator::Materialize { input, .. } => visit(input),
-            Operator::SetOperation { inputs, .. } => inputs.iter().for_each(visit),
-            Operator::HashJoin { left, right, .. }
-            | Operator::NestedLoopJoin { left, right, .. }
-            | Operator::Apply { left, right, .. } => {
-                visit(left);
-                visit(right);
-            }
-        }
-    }
-
-    /// Calls `visit` on each expression of the operator itself, outermost ones only.
-    pub fn for_each_expression<'p>(&'p self, visit: &mut dyn FnMut(&'p Expression)) {
-        match &self.operator {
-            Operator::Values { rows } => rows.iter().flatten().for_each(visit),
-            Operator::TableScan {
-                predicate, pushed, ..
-            } => {
-                let pushed = pushed.iter().map(|term| &term.predicate);
-                predicate.iter().chain(pushed).for_each(visit);
-            }
-            Operator::IndexScan(scan) => {
-                scan.predicate.iter().for_each(&mut *visit);
-                if let Some(ranges) = &scan.ranges {
-                    ranges.for_each_expression(visit);
-                }
-            }
-            Operator::IndexMerge(merge) => merge.predicate.iter().for_each(visit),
-            Operator::IndexLookupJoin(join) => {
-                let keys = join.keys.iter().map(|key| &key.value);
-                keys.chain(&join.residual).for_each(visit);
-            }
-            Operator::Filter { predicate, .. } => visit(predicate),
-            Operator::Project { expressions, .. } => expressions.iter().for_each(visit),
-            Operator::Aggregate { grouping, .. } => {
-                grouping.keys.iter().for_each(&mut *visit);
-                for call in &grouping.aggregates {
-                    let order = call.order_by.iter().map(|key| &key.expression);
-                    call.arguments.iter().chain(order).for_each(&mut *visit);
-                }
-            }
-            Operator::Sort { keys, .. } => keys.iter().for_each(|key| visit(&key.expression)),
-            Operator::Window {
-                partition,
-                order,
-                calls,
-                ..
-            } => {
-                let order = order.iter().map(|key| &key.expression);
-                partition.iter().chain(order).for_each(&mut *visit);
-                calls
-                    .iter()
-                    .for_each(|call| call.for_each_expression(visit));
-            }
-            Operator::HashJoin { keys, residual, .. } => {
-                let keys = keys.iter().flat_map(|key| [&key.left, &key.right]);
-                keys.chain(residual).for_each(visit);
-            }
-            Operator::NestedLoopJoin { condition, .. } => condition.iter().for_each(visit),
-            Operator::Apply {
-                parameters,
-                condition,
-                ..
-            } => {
-                let parameters = parameters.iter().map(|(_, value)| value);
-                parameters.chain(condition).for_each(visit);
-            }
-            Operator::SharedScan { arguments, .. } => {
-                arguments.iter().for_each(|(_, value)| visit(value));
-            }
-            Operator::WorkingTable { .. }
-            | Operator::Limit { .. }
-            | Operator::SetOperation { .. }
-            | Operator::Block { .. }
-            | Operator::Materialize { .. } => {}
-        }
     }
 }
 
