@@ -10,6 +10,7 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{Result, internal_err};
 
+use crate::fragment_exec::FragmentNode;
 use crate::scan::Scan;
 
 /// A job as stages: each is a fragment that runs once in each of its partitions.
@@ -48,6 +49,23 @@ pub enum Input {
 }
 
 impl Graph {
+    /// The plan node of a stage without its children. `consumers` are those of [`Self::consumers`].
+    pub fn node(&self, index: usize, consumers: &[usize]) -> FragmentNode {
+        let stage = &self.stages[index];
+        let is_exchange = |input: &Input| matches!(input, Input::Stage(_));
+        FragmentNode {
+            number: self.number,
+            job: Arc::clone(&self.job),
+            fragment: index,
+            partitions: stage.partitions,
+            consumers: consumers[index],
+            job_partitions: self.partitions,
+            broadcast: stage.broadcast,
+            exchanged: stage.inputs.iter().map(is_exchange).collect(),
+            schema: Arc::clone(&stage.schema),
+        }
+    }
+
     /// Checks the invariant, and returns the consumer's number of partitions for each stage (0 for the last one).
     pub fn consumers(&self) -> Result<Vec<usize>> {
         let mut consumers = vec![0; self.stages.len()];

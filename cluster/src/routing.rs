@@ -10,10 +10,11 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, UInt64Type};
 use datafusion::common::{DataFusionError, Result, internal_err};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{Partitioning, PhysicalExpr};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::Time;
-use datafusion::physical_plan::repartition::BatchPartitioner;
+use datafusion::physical_plan::repartition::{BatchPartitioner, RepartitionExec};
 
 /// The name of the column that says where a row goes.
 pub const TARGET: &str = "target";
@@ -129,6 +130,16 @@ fn with_column(batch: &RecordBatch, column: usize, array: ArrayRef) -> Result<Re
     let mut columns = batch.columns().to_vec();
     columns[column] = array;
     Ok(RecordBatch::try_new(batch.schema(), columns)?)
+}
+
+/// Rows that go to the partitions that their column `target` names.
+pub fn by_target(
+    rows: Arc<dyn ExecutionPlan>,
+    partitions: usize,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let target: Arc<dyn PhysicalExpr> = Arc::new(Column::new_with_schema(TARGET, &rows.schema())?);
+    let partitioning = Partitioning::Hash(vec![target], partitions);
+    Ok(Arc::new(RepartitionExec::try_new(rows, partitioning)?))
 }
 
 #[cfg(test)]

@@ -24,10 +24,7 @@ use datafusion::common::{DataFusionError, Result, exec_err, internal_err};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::physical_plan::PhysicalExtensionCodec;
@@ -40,11 +37,11 @@ use tonic::transport::Endpoint;
 use crate::backend::Backend;
 use crate::backend::connections::{ANSWER, PROBE};
 use crate::codec::FragmentCodec;
-use crate::fragment_exec::{FragmentExec, FragmentNode};
+use crate::fragment_exec::FragmentExec;
 use crate::fragments::Fragments;
 use crate::graph::{Graph, Input};
 use crate::numbers;
-use crate::routing::TARGET;
+use crate::routing::by_target;
 
 /// How often an executor says that it is alive, in seconds.
 const HEARTBEAT: u64 = 1;
@@ -129,33 +126,13 @@ impl Ballista {
                 Input::Table(scan) => scan.plan(scan.groups(stage.partitions))?,
                 Input::Stage(producer) => {
                     let rows = self.stage(graph, consumers, *producer)?;
-                    let target: Arc<dyn PhysicalExpr> =
-                        Arc::new(Column::new_with_schema(TARGET, &rows.schema())?);
-                    Arc::new(RepartitionExec::try_new(
-                        rows,
-                        Partitioning::Hash(vec![target], stage.partitions),
-                    )?)
+                    by_target(rows, stage.partitions)?
                 }
             });
         }
         children.push(numbers::table(0..stage.partitions)?);
-        let node = FragmentNode {
-            number: graph.number,
-            job: Arc::clone(&graph.job),
-            fragment: index,
-            partitions: stage.partitions,
-            consumers: consumers[index],
-            job_partitions: graph.partitions,
-            broadcast: stage.broadcast,
-            exchanged: stage
-                .inputs
-                .iter()
-                .map(|input| matches!(input, Input::Stage(_)))
-                .collect(),
-            schema: Arc::clone(&stage.schema),
-        };
         Ok(Arc::new(FragmentExec::try_new(
-            node,
+            graph.node(index, consumers),
             children,
             Arc::clone(&self.fragments),
         )?))

@@ -13,10 +13,7 @@ use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SendableRecordBatchStream, SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
-use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionConfig;
@@ -32,11 +29,11 @@ use crate::backend::Backend;
 use crate::backend::connections::Connections;
 use crate::codec::FragmentCodec;
 use crate::errors::Lost;
-use crate::fragment_exec::{FragmentExec, FragmentNode};
+use crate::fragment_exec::FragmentExec;
 use crate::fragments::Fragments;
 use crate::graph::{Graph, Input};
 use crate::numbers;
-use crate::routing::TARGET;
+use crate::routing::by_target;
 
 /// Bytes that a task buffers of each task that it reads: it reads each task of a stage below at the same time.
 const BUFFERED: usize = 4 << 20;
@@ -105,12 +102,9 @@ impl Distributed {
                 }
                 Input::Stage(producer) => {
                     let rows = self.stage(graph, consumers, *producer)?;
-                    let target: Arc<dyn PhysicalExpr> =
-                        Arc::new(Column::new_with_schema(TARGET, &rows.schema())?);
-                    let divided =
-                        RepartitionExec::try_new(rows, Partitioning::Hash(vec![target], 1))?;
+                    let divided = by_target(rows, 1)?;
                     let producers = graph.stages[*producer].partitions;
-                    Arc::new(NetworkShuffleExec::try_new(Arc::new(divided), producers)?)
+                    Arc::new(NetworkShuffleExec::try_new(divided, producers)?)
                 }
             });
         }
@@ -121,23 +115,8 @@ impl Distributed {
             numbers::table([0])?,
             numbers,
         )?));
-        let node = FragmentNode {
-            number: graph.number,
-            job: Arc::clone(&graph.job),
-            fragment: index,
-            partitions: stage.partitions,
-            consumers: consumers[index],
-            job_partitions: graph.partitions,
-            broadcast: stage.broadcast,
-            exchanged: stage
-                .inputs
-                .iter()
-                .map(|input| matches!(input, Input::Stage(_)))
-                .collect(),
-            schema: Arc::clone(&stage.schema),
-        };
         Ok(Arc::new(FragmentExec::try_new(
-            node,
+            graph.node(index, consumers),
             children,
             Arc::clone(&self.fragments),
         )?))
