@@ -13,7 +13,7 @@ use prost::Message;
 use crate::fragment_exec::{FragmentExec, FragmentNode};
 use crate::fragments::Fragments;
 
-/// What an encoded node begins with: Ballista's own nodes have encodings too.
+/// What an encoded node begins with: the library's own nodes have encodings too.
 const MARK: &[u8] = b"mayfly-fragment:";
 
 /// Encodes and decodes [`FragmentExec`], and leaves other nodes to another codec.

@@ -17,6 +17,7 @@ use crate::scan::Scan;
 pub fn graph(job: &Job, encoded: Vec<u8>, partitions: usize, number: u64) -> Result<Graph> {
     let stages = job.fragments.iter().enumerate().map(|(number, fragment)| {
         let inputs = fragment.inputs.iter().map(|input| match input {
+            JobInput::Table(table) if table.copy.call.is_some() => Ok(Input::Own),
             JobInput::Table(table) => scan(table).map(Input::Table),
             JobInput::Rows { fragment, .. } => Ok(Input::Stage(*fragment)),
         });

@@ -2,47 +2,55 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use mayfly::{Database, Server as SqlServer, ServerOptions};
+use mayfly_cli::Serve;
 use mayfly_offload::{Worker, WorkerOptions};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 
-use crate::backend::ballista::Ballista;
-use crate::backend::connections::{ANSWER, Connections, PROBE};
-use crate::backend::distributed::Distributed;
-use crate::backend::{Backend, Kind};
+use crate::connections::{ANSWER, Connections, PROBE};
+use crate::copies::CopyStore;
+use crate::data::DataPlace;
+use crate::distributed::Distributed;
 use crate::engine::Cluster;
 use crate::executor::VERSION;
+use crate::files::{FileReader, FileRoots};
 use crate::members::{Members, MembersService};
 use crate::tls::{Credentials, check_address};
-use crate::work::{WorkDirectory, runtime};
+use crate::work::{MemoryShares, WorkDirectory, runtime};
 use crate::worker::JobFragments;
 
 /// Options of `mayfly-cluster coordinator`.
 #[derive(Debug, Args)]
 pub struct CoordinatorOptions {
-    /// Address and port for clients of MySQL; port 0 is any free one.
-    #[arg(long, default_value = "127.0.0.1:3306")]
-    pub listen: SocketAddr,
+    /// The cluster.
+    #[command(flatten)]
+    pub cluster: ClusterOptions,
+    /// The server for clients of MySQL.
+    #[command(flatten)]
+    pub serve: Serve,
+}
+
+/// Options of the cluster of a coordinator.
+#[derive(Debug, Clone, Args)]
+pub struct ClusterOptions {
     /// Address and port for executors; port 0 is any free one.
     #[arg(long, default_value = "127.0.0.1:7400")]
     pub listen_executors: SocketAddr,
-    /// Password of root@localhost, if the database has no account yet; by default a generated one is printed.
-    #[arg(long)]
-    pub password: Option<String>,
-    /// Directory of the database; by default tables end with the process.
-    #[arg(long)]
-    pub database: Option<PathBuf>,
-    /// Directory of the tables' files, which executors see too.
-    #[arg(long)]
-    pub data: PathBuf,
-    /// Directory of temporary files, which is emptied at the start.
+    /// Directory of the tables' files, which executors see too, or the URL of a place for them in an object store.
+    #[arg(long, value_name = "DIRECTORY|URL")]
+    pub data: DataPlace,
+    /// Beginning of URLs of files that are tables of the cluster without a load, such as s3://bucket/reports; may be given
+    /// several times.
+    #[arg(long, value_name = "URL")]
+    pub urls: Vec<String>,
+    /// Directory of temporary files of jobs, which is emptied at the start.
     #[arg(long)]
     pub directory: PathBuf,
     /// Bytes of memory for parts of jobs that run here.
@@ -51,9 +59,6 @@ pub struct CoordinatorOptions {
     /// Bytes of temporary files of parts of jobs that run here.
     #[arg(long, default_value_t = 16 << 30)]
     pub temp_space: u64,
-    /// Bytes of memory of temporary tables in the server.
-    #[arg(long)]
-    pub memory_limit: Option<u64>,
     /// Number of parts in which a table is read and rows are divided: the sum of all executors' tasks, or a multiple.
     #[arg(long, default_value_t = 4)]
     pub partitions: usize,
@@ -63,34 +68,24 @@ pub struct CoordinatorOptions {
     /// Directory with the certificate of this process, for connections to executors.
     #[arg(long)]
     pub tls: Option<PathBuf>,
-    /// Engine that runs jobs.
-    #[arg(long, value_enum, default_value = "distributed")]
-    pub backend: Kind,
-    /// Address and port of Ballista's scheduler; port 0 is any free one.
-    #[arg(long, default_value = "127.0.0.1:0")]
-    pub scheduler: SocketAddr,
 }
 
-/// A coordinator that runs.
+/// The cluster's part of a coordinator, which runs.
 #[derive(Debug)]
 pub struct Coordinator {
-    /// The database that clients use.
-    pub database: Database,
-    /// The server for clients.
-    pub server: SqlServer,
+    /// The secondary engine for the coordinator's database.
+    pub engine: Arc<Cluster>,
     /// The executors.
     pub members: Arc<Members>,
     /// Where executors reach it.
     pub executors: SocketAddr,
-    /// Where Ballista's scheduler is.
-    pub scheduler: Option<SocketAddr>,
     _runtime: Runtime,
     _work: WorkDirectory,
 }
 
 impl Coordinator {
-    /// Starts a coordinator.
-    pub fn start(options: CoordinatorOptions) -> Result<Self, String> {
+    /// Starts to serve executors.
+    pub fn start(options: &ClusterOptions) -> Result<Self, String> {
         let credentials = options
             .tls
             .as_deref()
@@ -99,82 +94,48 @@ impl Coordinator {
             .map_err(text)?;
         check_address(options.listen_executors, credentials.as_ref())?;
         let work = WorkDirectory::open(&options.directory).map_err(text)?;
-        std::fs::create_dir_all(&options.data)
-            .map_err(|error| format!("{}: {error}", options.data.display()))?;
-        let exchanges = options.memory / 4;
+        options.data.create()?;
+        let files = FileRoots::new(&options.data, &options.urls)?;
+        let memory = MemoryShares::of(options.memory);
         let environment = runtime(
-            &options.data,
+            options.data.store()?,
             &work.exchanges(),
-            exchanges,
+            memory.exchanges,
             options.temp_space,
         )
         .map_err(text)?;
-        let fragments = Arc::new(JobFragments::new(Worker::new(WorkerOptions {
+        let worker = Worker::new(WorkerOptions {
             name: "coordinator".to_owned(),
             directory: work.operators(),
-            memory: options.memory - exchanges,
+            memory: memory.operators,
             temp_space: options.temp_space,
-        })));
-        let members = Arc::new(Members::default());
+        });
+        let reader = FileReader::open(files.clone(), memory.files).map_err(text)?;
+        let fragments = Arc::new(JobFragments::new(worker, reader));
+        let members = Arc::new(Members::with_own(Arc::clone(&fragments)));
         let threads = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .map_err(text)?;
         let executors =
-            threads.block_on(listen(&options, credentials.as_ref(), Arc::clone(&members)))?;
-        let (backend, scheduler): (Arc<dyn Backend>, _) = match options.backend {
-            Kind::Distributed => {
-                let connections = Connections::new(credentials.as_ref().map(Credentials::client));
-                let heard = Arc::clone(&members) as _;
-                (
-                    Arc::new(Distributed::new(fragments, heard, connections, environment)),
-                    None,
-                )
-            }
-            Kind::Ballista => threads.block_on(async {
-                if credentials.is_some() || !options.scheduler.ip().is_loopback() {
-                    return Err(
-                        "Ballista's ports have no TLS: they are for loopback only".to_owned()
-                    );
-                }
-                let listener = TcpListener::bind(options.scheduler).await.map_err(text)?;
-                let address = listener.local_addr().map_err(text)?;
-                let ballista = Ballista::open(fragments, listener).await.map_err(text)?;
-                Ok((Arc::new(ballista) as Arc<dyn Backend>, Some(address)))
-            })?,
-        };
-        let patience = Duration::from_secs(options.patience);
-        let handle = threads.handle().clone();
-        let cluster = Cluster::open(
-            backend,
+            threads.block_on(listen(options, credentials.as_ref(), Arc::clone(&members)))?;
+        let connections = Connections::new(credentials.as_ref().map(Credentials::client));
+        let heard = Arc::clone(&members) as _;
+        let distributed = Distributed::new(fragments, heard, connections, environment);
+        let copies = CopyStore::open(&options.data, threads.handle().clone())?;
+        let cluster = Cluster::new(
+            distributed,
             Arc::clone(&members),
-            &options.data,
-            handle,
-            patience,
+            copies,
+            files,
+            threads.handle().clone(),
+            Duration::from_secs(options.patience),
             options.partitions,
         );
-        let mut settings = mayfly::Options::new();
-        if let Some(directory) = &options.database {
-            settings = settings.directory(directory);
-        }
-        if let Some(bytes) = options.memory_limit {
-            settings = settings.memory_limit(bytes);
-        }
-        let database = settings.open().map_err(text)?;
-        database
-            .set_secondary_engine(Some(Arc::new(cluster.map_err(text)?)))
-            .map_err(text)?;
-        let mut served = ServerOptions::new().address(options.listen.ip(), options.listen.port());
-        if let Some(password) = options.password {
-            served = served.password(password);
-        }
-        let server = database.serve(served).map_err(text)?;
         Ok(Self {
-            database,
-            server,
+            engine: Arc::new(cluster),
             members,
             executors,
-            scheduler,
             _runtime: threads,
             _work: work,
         })
@@ -196,26 +157,19 @@ impl Coordinator {
     }
 }
 
-/// Runs a coordinator until the process ends.
-pub fn run(options: CoordinatorOptions) -> Result<(), String> {
-    let coordinator = Coordinator::start(options)?;
-    let server = &coordinator.server;
-    println!("clients: {}", server.address());
-    if let Some(password) = server.password() {
-        println!("password of root: {password}");
-    }
+/// Runs a coordinator until it is asked to stop.
+pub fn run(options: &CoordinatorOptions) -> Result<ExitCode, String> {
+    let coordinator = Coordinator::start(&options.cluster)?;
     println!("executors: {}", coordinator.executors);
-    if let Some(scheduler) = coordinator.scheduler {
-        println!("scheduler: {scheduler}");
-    }
-    loop {
-        std::thread::park();
-    }
+    options.serve.run(|database| {
+        let engine = Arc::clone(&coordinator.engine) as _;
+        database.set_secondary_engine(Some(engine)).map_err(text)
+    })
 }
 
 /// Serves executors.
 async fn listen(
-    options: &CoordinatorOptions,
+    options: &ClusterOptions,
     credentials: Option<&Credentials>,
     members: Arc<Members>,
 ) -> Result<SocketAddr, String> {

@@ -1,13 +1,14 @@
 //! `mayfly-cluster demo`: a coordinator and executors on this machine, and the statements of article 0 on both.
 
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use mayfly::Connection;
 
-use crate::backend::Kind;
-use crate::coordinator::{Coordinator, CoordinatorOptions};
+use crate::coordinator::{ClusterOptions, Coordinator};
+use crate::data::DataPlace;
 
 /// Options of `mayfly-cluster demo`.
 #[derive(Debug, Args)]
@@ -21,9 +22,6 @@ pub struct DemoOptions {
     /// Bytes of memory of each executor.
     #[arg(long, default_value_t = 512 << 20)]
     pub memory: u64,
-    /// Engine that runs jobs.
-    #[arg(long, value_enum, default_value = "distributed")]
-    pub backend: Kind,
 }
 
 /// The statements.
@@ -70,22 +68,24 @@ pub fn run(options: &DemoOptions) -> Result<(), String> {
 
 fn run_in(options: &DemoOptions, directory: &std::path::Path) -> Result<(), String> {
     let any = "127.0.0.1:0".parse().map_err(text)?;
-    let coordinator = Coordinator::start(CoordinatorOptions {
-        listen: any,
+    let coordinator = Coordinator::start(&ClusterOptions {
         listen_executors: any,
-        password: None,
-        database: Some(directory.join("database")),
-        data: directory.join("data"),
+        data: DataPlace::Directory(directory.join("data")),
+        urls: Vec::new(),
         directory: directory.join("coordinator"),
         memory: 256 << 20,
         temp_space: 16 << 30,
-        memory_limit: Some(options.memory),
         partitions: options.executors,
         patience: 120,
         tls: None,
-        backend: options.backend,
-        scheduler: any,
     })?;
+    let database = mayfly::Options::new()
+        .directory(directory.join("database"))
+        .memory_limit(options.memory)
+        .open()
+        .map_err(text)?;
+    let engine = Arc::clone(&coordinator.engine) as _;
+    database.set_secondary_engine(Some(engine)).map_err(text)?;
     let program = std::env::current_exe().map_err(text)?;
     let mut executors = Executors(Vec::new());
     for number in 0..options.executors {
@@ -107,20 +107,12 @@ fn run_in(options: &DemoOptions, directory: &std::path::Path) -> Result<(), Stri
         command
             .arg("--directory")
             .arg(directory.join(format!("executor-{}", number + 1)));
-        if let Some(scheduler) = coordinator.scheduler {
-            command.args([
-                "--backend",
-                "ballista",
-                "--scheduler",
-                &scheduler.to_string(),
-            ]);
-        }
         executors
             .0
             .push(command.stdout(Stdio::null()).spawn().map_err(text)?);
     }
     coordinator.wait_for_executors(options.executors, Duration::from_secs(30))?;
-    let mut connection = coordinator.database.connect();
+    let mut connection = database.connect();
     println!(
         "{} executors; loading {} rows",
         options.executors, options.rows

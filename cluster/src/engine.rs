@@ -3,18 +3,18 @@
 use std::collections::hash_map::RandomState;
 use std::fmt::{self, Debug, Formatter};
 use std::hash::{BuildHasher, Hasher};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{Member, MemberState, PartToLoad, SecondaryEngine, TablePart};
-use mayfly_offload::{Job, Rows};
+use mayfly_engine::{Member, MemberState, PartToLoad, SecondaryEngine, TableCall, TablePart};
+use mayfly_offload::{Job, JobObserver, Rows};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Interrupt, Result};
 use tokio::runtime::Handle;
 
-use crate::backend::Backend;
-use crate::copies::CopyDirectory;
+use crate::copies::CopyStore;
+use crate::distributed::Distributed;
+use crate::files::FileRoots;
 use crate::job_rows::{JobRows, Watch};
 use crate::members::Members;
 use crate::{convert, worker};
@@ -24,49 +24,51 @@ pub const NAME: &str = "CLUSTER";
 
 /// The secondary engine.
 pub struct Cluster {
-    backend: Arc<dyn Backend>,
+    distributed: Distributed,
     members: Arc<Members>,
-    copies: CopyDirectory,
+    copies: CopyStore,
     runtime: Handle,
     patience: Duration,
     partitions: usize,
+    files: FileRoots,
 }
 
 impl Debug for Cluster {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Cluster")
-            .field("backend", &self.backend)
+            .field("distributed", &self.distributed)
             .finish_non_exhaustive()
     }
 }
 
 impl Cluster {
-    /// An engine that runs jobs of `partitions` partitions by `backend` on `members`, with copies below the directory `data`. A
+    /// An engine that runs jobs of `partitions` partitions by `distributed` on `members`, with `copies`, and over `files`. A
     /// job in which nothing moves for `patience` ends. A job has at least two partitions: one of a single one would stay in this
     /// process.
-    pub fn open(
-        backend: Arc<dyn Backend>,
+    pub fn new(
+        distributed: Distributed,
         members: Arc<Members>,
-        data: &Path,
+        copies: CopyStore,
+        files: FileRoots,
         runtime: Handle,
         patience: Duration,
         partitions: usize,
-    ) -> std::io::Result<Self> {
-        let copies = CopyDirectory::open(data)?;
-        Ok(Self {
-            backend,
+    ) -> Self {
+        Self {
+            distributed,
             members,
             copies,
             runtime,
             patience,
             partitions: partitions.max(2),
-        })
+            files,
+        }
     }
 }
 
 impl SecondaryEngine for Cluster {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         NAME
     }
 
@@ -78,11 +80,20 @@ impl SecondaryEngine for Cluster {
         self.copies.unload(part)
     }
 
+    fn call(&self, call: TableCall) -> Option<TableCall> {
+        self.files.call(call)
+    }
+
     fn partitions(&self) -> usize {
         self.partitions
     }
 
-    fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
+    fn run(
+        &self,
+        job: &Arc<Job>,
+        interrupt: &Interrupt,
+        observer: &Arc<dyn JobObserver>,
+    ) -> Result<Box<dyn Rows>> {
         let encoded = job.encode().map_err(|reason| failed(&reason.0))?;
         let number = RandomState::new().build_hasher().finish();
         let graph = convert::graph(job, encoded, self.partitions, number)?;
@@ -90,7 +101,8 @@ impl SecondaryEngine for Cluster {
             return Err(failed("The cluster has no executor"));
         }
         let watch = Watch::start(Arc::clone(&self.members), self.patience);
-        let stream = self.runtime.block_on(self.backend.start(graph));
+        self.members.observe(number, observer);
+        let stream = self.runtime.block_on(self.distributed.start(graph));
         let stream = stream.map_err(|error| worker::inward_error(&error))?;
         Ok(Box::new(JobRows::new(
             stream,

@@ -1,7 +1,6 @@
 //! The process that runs fragments.
 //!
-//! Memory and temporary space are divided: three quarters of the memory are for operators, the rest for exchanges, and each of
-//! both may use the temporary space.
+//! The memory is divided ([`MemoryShares`]), and operators and exchanges may each use the temporary space.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,12 +14,13 @@ use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use url::Url;
 
-use crate::backend::ballista::{self, ExecutorOptions as BallistaOptions};
-use crate::backend::connections::{ANSWER, Connections, PROBE};
-use crate::backend::{Kind, distributed};
+use crate::connections::{ANSWER, Connections, PROBE};
+use crate::data::DataPlace;
+use crate::distributed;
+use crate::files::{FileReader, FileRoots};
 use crate::members::{BEAT, Beat, PROTOCOL, beat};
 use crate::tls::{Credentials, check_address};
-use crate::work::{WorkDirectory, runtime};
+use crate::work::{MemoryShares, WorkDirectory, runtime};
 use crate::worker::JobFragments;
 
 /// The version of this program.
@@ -35,15 +35,19 @@ pub struct ExecutorOptions {
     /// Address and port to listen on; port 0 is any free one.
     #[arg(long, default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,
-    /// Host and port at which other machines reach this process, if not the address to listen on.
+    /// Host and port at which other machines reach this process [default: the address to listen on, or this machine's name
+    /// with its port].
     #[arg(long)]
     pub advertise: Option<String>,
     /// Name in SHOW CLUSTER.
     #[arg(long)]
     pub name: Option<String>,
-    /// Directory of the tables' files, as this machine sees it; nothing outside it is read.
-    #[arg(long)]
-    pub data: PathBuf,
+    /// Directory of the tables' files, as this machine sees it, or their URL in an object store; nothing outside it is read.
+    #[arg(long, value_name = "DIRECTORY|URL")]
+    pub data: DataPlace,
+    /// Beginning of URLs of files that may be read, such as s3://bucket/reports; may be given several times.
+    #[arg(long, value_name = "URL")]
+    pub urls: Vec<String>,
     /// Directory of temporary files, which is emptied at the start.
     #[arg(long)]
     pub directory: PathBuf,
@@ -59,12 +63,6 @@ pub struct ExecutorOptions {
     /// Directory with the certificate of this process.
     #[arg(long)]
     pub tls: Option<PathBuf>,
-    /// Engine that runs jobs, as the coordinator has it.
-    #[arg(long, value_enum, default_value = "distributed")]
-    pub backend: Kind,
-    /// Host and port of Ballista's scheduler.
-    #[arg(long)]
-    pub scheduler: Option<SocketAddr>,
 }
 
 /// Runs an executor until the process ends, or until the coordinator refuses it.
@@ -77,11 +75,13 @@ pub fn run(options: ExecutorOptions) -> Result<(), String> {
         .map_err(text)?;
     check_address(options.listen, credentials.as_ref())?;
     let work = WorkDirectory::open(&options.directory).map_err(text)?;
-    let exchanges = options.memory / 4;
+    let memory = MemoryShares::of(options.memory);
+    let files = FileRoots::new(&options.data, &options.urls)?;
+    let reader = FileReader::open(files, memory.files).map_err(text)?;
     let environment = runtime(
-        &options.data,
+        options.data.store()?,
         &work.exchanges(),
-        exchanges,
+        memory.exchanges,
         options.temp_space,
     )
     .map_err(text)?;
@@ -93,15 +93,15 @@ pub fn run(options: ExecutorOptions) -> Result<(), String> {
         let listener = TcpListener::bind(options.listen).await.map_err(|error| format!("{}: {error}", options.listen))?;
         let address = listener.local_addr().map_err(text)?;
         let scheme = if credentials.is_some() { "https" } else { "http" };
-        let advertised = options.advertise.clone().unwrap_or_else(|| address.to_string());
+        let advertised = options.advertise.clone().unwrap_or_else(|| reached_at(address));
         let name = options.name.clone().unwrap_or_else(|| advertised.clone());
         let worker = Worker::new(WorkerOptions {
             name: name.clone(),
             directory: work.operators(),
-            memory: options.memory - exchanges,
+            memory: memory.operators,
             temp_space: options.temp_space,
         });
-        let fragments = Arc::new(JobFragments::new(worker));
+        let fragments = Arc::new(JobFragments::new(worker, reader));
         let connections = Connections::new(credentials.as_ref().map(Credentials::client));
         let beat = Beat {
             protocol: PROTOCOL,
@@ -116,43 +116,29 @@ pub fn run(options: ExecutorOptions) -> Result<(), String> {
         let coordinator = Url::parse(&format!("{scheme}://{}", options.coordinator)).map_err(text)?;
         let refused = say(coordinator, connections.clone(), beat, Arc::clone(&fragments))?;
         println!("executor {name} listens on {address}");
-        let served = async {
-            match options.backend {
-                Kind::Distributed => {
-                    let worker = distributed::worker(fragments, connections, environment);
-                    let mut server = Server::builder()
-                        .http2_keepalive_interval(Some(PROBE))
-                        .http2_keepalive_timeout(Some(ANSWER));
-                    if let Some(credentials) = &credentials {
-                        server = server.tls_config(credentials.server()).map_err(text)?;
-                    }
-                    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-                    server.add_service(worker.into_worker_server()).serve_with_incoming(incoming).await.map_err(text)
-                }
-                Kind::Ballista => {
-                    if credentials.is_some() {
-                        return Err("Ballista's ports have no TLS: use --backend distributed".to_owned());
-                    }
-                    drop(listener);
-                    let scheduler = options.scheduler.ok_or("--backend ballista needs --scheduler")?;
-                    let executor = BallistaOptions {
-                        name,
-                        address,
-                        scheduler,
-                        tasks: options.tasks,
-                        directory: work.exchanges(),
-                        memory: exchanges,
-                        runtime: environment,
-                    };
-                    ballista::execute(executor, fragments).await.map_err(text)
-                }
-            }
-        };
+        let worker = distributed::worker(fragments, connections, environment);
+        let mut server = Server::builder()
+            .http2_keepalive_interval(Some(PROBE))
+            .http2_keepalive_timeout(Some(ANSWER));
+        if let Some(credentials) = &credentials {
+            server = server.tls_config(credentials.server()).map_err(text)?;
+        }
+        let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+        let served = server.add_service(worker.into_worker_server()).serve_with_incoming(incoming);
         tokio::select! {
-            ended = served => ended,
+            ended = served => ended.map_err(text),
             reason = refused => Err(reason.unwrap_or_else(|_| "the connection to the coordinator ended".to_owned())),
         }
     })
+}
+
+/// Where other machines reach a process that listens on `address`.
+fn reached_at(address: SocketAddr) -> String {
+    if !address.ip().is_unspecified() {
+        return address.to_string();
+    }
+    let name = rustix::system::uname();
+    format!("{}:{}", name.nodename().to_string_lossy(), address.port())
 }
 
 /// Starts the thread that says that this executor is there: it says so also while all other threads work. The result is the
@@ -175,6 +161,7 @@ fn say(
             let (memory, space) = fragments.worker().used();
             own.running = fragments.activity().running();
             own.moved = fragments.activity().moved();
+            own.runs = fragments.take_figures();
             own.memory_used = memory;
             own.temp_used = space;
             match tokio::time::timeout(2 * BEAT, beat(channel.clone(), own.clone())).await {

@@ -40,7 +40,7 @@ pub struct FragmentNode {
     pub consumers: usize,
     /// Whether its rows go to each of them.
     pub broadcast: bool,
-    /// Which inputs are exchanges. The child after the inputs tells the partitions' numbers.
+    /// Which of the inputs that DataFusion brings are exchanges. The child after the inputs tells the partitions' numbers.
     pub exchanged: Vec<bool>,
     /// The columns that leave it.
     pub schema: SchemaRef,

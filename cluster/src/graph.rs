@@ -46,12 +46,22 @@ pub enum Input {
     Table(Scan),
     /// The rows that the stage of this index sends.
     Stage(usize),
+    /// Rows that each run reads by itself.
+    Own,
+}
+
+impl Input {
+    /// Whether DataFusion brings the rows.
+    pub fn has_rows(&self) -> bool {
+        !matches!(self, Self::Own)
+    }
 }
 
 impl Graph {
     /// The plan node of a stage without its children. `consumers` are those of [`Self::consumers`].
     pub fn node(&self, index: usize, consumers: &[usize]) -> FragmentNode {
         let stage = &self.stages[index];
+        let inputs = stage.inputs.iter().filter(|input| input.has_rows());
         let is_exchange = |input: &Input| matches!(input, Input::Stage(_));
         FragmentNode {
             number: self.number,
@@ -61,7 +71,7 @@ impl Graph {
             consumers: consumers[index],
             job_partitions: self.partitions,
             broadcast: stage.broadcast,
-            exchanged: stage.inputs.iter().map(is_exchange).collect(),
+            exchanged: inputs.map(is_exchange).collect(),
             schema: Arc::clone(&stage.schema),
         }
     }

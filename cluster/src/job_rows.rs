@@ -15,7 +15,7 @@ use mayfly_types::{Batch, Error, Interrupt, Result};
 use tokio::runtime::Handle;
 use url::Url;
 
-use crate::backend::distributed::Executors;
+use crate::distributed::Executors;
 use crate::errors::Lost;
 use crate::members::Members;
 use crate::{bridge, worker};
@@ -59,6 +59,7 @@ impl Watch {
 
     /// The reason to end the job, if there is one.
     pub fn check(&mut self) -> std::result::Result<(), Lost> {
+        self.members.show_own();
         let heard = self.members.addresses();
         if let Some(silent) = self
             .executors

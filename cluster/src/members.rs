@@ -5,14 +5,16 @@
 //! too, but one that still waits for another executor's plan is told by the library after ten seconds only. An executor of another version is refused, since a job is encoded for one
 //! version. The service is one method over gRPC, on the coordinator's port for executors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
+use std::fmt;
 use std::future::{Ready, ready};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use http::uri::PathAndQuery;
+use mayfly_offload::{Figures, JobObserver};
 use prost::Message;
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Service};
@@ -22,10 +24,11 @@ use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
 use url::Url;
 
-use crate::backend::distributed::Executors;
+use crate::distributed::Executors;
+use crate::worker::JobFragments;
 
 /// The version of what coordinator and executors say to each other: it changes with the encoding of jobs.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// How often an executor says that it is there.
 pub const BEAT: Duration = Duration::from_secs(1);
 /// The silence after which it is forgotten.
@@ -73,6 +76,20 @@ pub struct Beat {
     /// The number of batches that its fragments have read and written since it started.
     #[prost(uint64, tag = "11")]
     pub moved: u64,
+    /// What its runs have done so far.
+    #[prost(message, repeated, tag = "12")]
+    pub runs: Vec<RunFigures>,
+}
+
+/// What a run of a fragment has done so far.
+#[derive(Clone, PartialEq, Message)]
+pub struct RunFigures {
+    /// The run of the job.
+    #[prost(fixed64, tag = "1")]
+    pub number: u64,
+    /// [`Figures`], encoded.
+    #[prost(bytes = "vec", tag = "2")]
+    pub figures: Vec<u8>,
 }
 
 /// The answer to a [`Beat`].
@@ -84,15 +101,36 @@ pub struct Heard {
 }
 
 /// The executors that were heard of.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Members {
     heard: Mutex<BTreeMap<Url, (Beat, Instant)>>,
     ended: Mutex<Vec<(u64, Instant)>>,
+    /// Those that are told what runs of jobs do.
+    observers: Mutex<HashMap<u64, Weak<dyn JobObserver>>>,
+    /// What runs fragments in this process.
+    own: Option<Arc<JobFragments>>,
+}
+
+impl fmt::Debug for Members {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Members")
+            .field("heard", &self.heard)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Members {
+    /// No executors yet, in the process that also runs `own` fragments.
+    pub fn with_own(own: Arc<JobFragments>) -> Self {
+        Self {
+            own: Some(own),
+            ..Self::default()
+        }
+    }
+
     /// Takes note of an executor, or says why it cannot be used.
-    pub fn hear(&self, beat: Beat, version: &str) -> Result<(), String> {
+    pub fn hear(&self, mut beat: Beat, version: &str) -> Result<(), String> {
         if beat.protocol != PROTOCOL || beat.version != version {
             return Err(format!(
                 "executor {} has version {} (protocol {}), but the coordinator has version {version} (protocol {PROTOCOL})",
@@ -101,11 +139,37 @@ impl Members {
         }
         let address = Url::parse(&beat.address)
             .map_err(|error| format!("address {}: {error}", beat.address))?;
+        self.show(&std::mem::take(&mut beat.runs));
         self.heard
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(address, (beat, Instant::now()));
         Ok(())
+    }
+
+    /// Tells `observer` from now on what the runs of the run `number` of a job do.
+    pub fn observe(&self, number: u64, observer: &Arc<dyn JobObserver>) {
+        let mut observers = self
+            .observers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        observers.retain(|_, observer| observer.strong_count() > 0);
+        observers.insert(number, Arc::downgrade(observer));
+    }
+
+    /// Tells observers what an executor has said.
+    fn show(&self, runs: &[RunFigures]) {
+        let observers = self
+            .observers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        for run in runs {
+            let observer = observers.get(&run.number).and_then(Weak::upgrade);
+            if let (Some(observer), Ok(figures)) = (observer, Figures::decode(&run.figures)) {
+                observer.observe(figures);
+            }
+        }
     }
 
     /// Forgets an executor until it is heard again.
@@ -118,9 +182,15 @@ impl Members {
 
     /// Takes note that a run of a job has ended: executors are told with the answers to what they say.
     pub fn end(&self, number: u64) {
+        self.show_own();
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         ended.retain(|(_, at)| at.elapsed() < TOLD);
         ended.push((number, Instant::now()));
+        drop(ended);
+        self.observers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&number);
     }
 
     /// The runs that ended not long ago.
@@ -135,6 +205,13 @@ impl Members {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.retain(|_, (_, last)| last.elapsed() < SILENCE);
         heard.values().map(|(beat, _)| beat.clone()).collect()
+    }
+
+    /// Tells observers what this process does.
+    pub fn show_own(&self) {
+        if let Some(own) = &self.own {
+            self.show(&own.take_figures());
+        }
     }
 
     /// A number that changes while any executor works.
@@ -262,7 +339,7 @@ mod tests {
         };
         let refused = members.hear(old, "1.0").expect_err("refused");
         assert!(
-            refused.contains("http://127.0.0.1:1") && refused.contains("protocol 2"),
+            refused.contains("http://127.0.0.1:1") && refused.contains("protocol 3"),
             "{refused}"
         );
         assert!(members.hear(of("http://127.0.0.1:1"), "1.1").is_err());

@@ -38,6 +38,8 @@ impl std::fmt::Debug for Credentials {
 impl Credentials {
     /// Reads the files of a directory of one process.
     pub fn read(directory: &Path) -> io::Result<Self> {
+        // The program has two of them, and connections take the one that is installed. It may be installed already.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let read = |name: &str| {
             let path = directory.join(name);
             fs::read(&path).map_err(|error| {
@@ -74,6 +76,13 @@ pub fn check_address(address: SocketAddr, credentials: Option<&Credentials>) -> 
     Err(format!(
         "{address} can be reached from other machines: give certificates (--tls), or an address of loopback"
     ))
+}
+
+/// Whether `directory` has a certificate for each of `names`.
+pub fn are_there(directory: &Path, names: &[String]) -> bool {
+    let files =
+        |name: &String| [AUTHORITY, CERTIFICATE, KEY].map(|file| directory.join(name).join(file));
+    names.iter().flat_map(files).all(|file| file.exists())
 }
 
 /// Makes an authority, and a directory with a certificate for each of `names`. The authority's key is written nowhere: more
@@ -145,6 +154,11 @@ mod tests {
         let credentials = Credentials::read(&directory.path().join("a")).expect("credentials");
         assert!(check_address(network, Some(&credentials)).is_ok());
         assert!(make(directory.path(), &["../b".to_owned()]).is_err());
+        assert!(are_there(directory.path(), &["a".to_owned()]));
+        assert!(!are_there(
+            directory.path(),
+            &["a".to_owned(), "b".to_owned()]
+        ));
         // A second authority does not overwrite the first.
         assert!(make(directory.path(), &["a".to_owned()]).is_err());
     }

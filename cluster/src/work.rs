@@ -12,7 +12,7 @@ use datafusion::common::Result;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
-use object_store::local::LocalFileSystem;
+use object_store::ObjectStore;
 use url::Url;
 
 const LOCK: &str = "lock";
@@ -66,10 +66,37 @@ impl WorkDirectory {
     }
 }
 
-/// What DataFusion may use in this process: files below `data`, `memory` bytes, and `space` bytes of temporary files in
+/// The memory of a process, divided.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryShares {
+    /// Bytes for operators, which overflow to disk beyond.
+    pub operators: u64,
+    /// Bytes for exchanges.
+    pub exchanges: u64,
+    /// Bytes for pages of files that are tables without a load.
+    pub files: u64,
+}
+
+impl MemoryShares {
+    /// The shares of `memory` bytes: five eighths, two, and one.
+    pub fn of(memory: u64) -> Self {
+        let (exchanges, files) = (memory / 4, memory / 8);
+        Self {
+            operators: memory - exchanges - files,
+            exchanges,
+            files,
+        }
+    }
+}
+
+/// What DataFusion may use in this process: `files`, `memory` bytes, and `space` bytes of temporary files in
 /// `directory`.
-pub fn runtime(data: &Path, directory: &Path, memory: u64, space: u64) -> Result<Arc<RuntimeEnv>> {
-    let files = LocalFileSystem::new_with_prefix(data)?;
+pub fn runtime(
+    files: Arc<dyn ObjectStore>,
+    directory: &Path,
+    memory: u64,
+    space: u64,
+) -> Result<Arc<RuntimeEnv>> {
     let disk = DiskManagerBuilder::default()
         .with_mode(DiskManagerMode::Directories(vec![directory.to_owned()]))
         .with_max_temp_directory_size(space);
@@ -81,7 +108,7 @@ pub fn runtime(data: &Path, directory: &Path, memory: u64, space: u64) -> Result
         .build_arc()?;
     // A plan names files by their paths below the directory, and reaches no others.
     if let Ok(all) = Url::parse("file:///") {
-        runtime.register_object_store(&all, Arc::new(files));
+        runtime.register_object_store(&all, files);
     }
     Ok(runtime)
 }

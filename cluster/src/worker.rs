@@ -7,12 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::{DataFusionError, Result};
-use mayfly_offload::{Job, Place, Rows, Worker, error_in, error_text};
+use mayfly_offload::{
+    Figures, FragmentRun, Input, Job, Place, Rows, RunInput, Worker, error_in, error_text,
+};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Interrupt};
 
 use crate::errors::Lost;
+use crate::files::FileReader;
 use crate::fragments::{Batches, Cancel, Fragments, Run};
+use crate::members::RunFigures;
 use crate::{bridge, convert};
 
 /// Decoded jobs that are kept: each run of a job brings it again.
@@ -22,16 +26,18 @@ const KEPT: usize = 4;
 #[derive(Debug)]
 pub struct JobFragments {
     worker: Worker,
+    files: FileReader,
     activity: Arc<Activity>,
     runs: Arc<Mutex<Runs>>,
     decoded: Mutex<Vec<(Arc<[u8]>, Arc<Job>)>>,
 }
 
 impl JobFragments {
-    /// Fragments that run with the memory and the space of `worker`.
-    pub fn new(worker: Worker) -> Self {
+    /// Fragments that run with the memory and the space of `worker`, and read `files`.
+    pub fn new(worker: Worker, files: FileReader) -> Self {
         Self {
             worker,
+            files,
             activity: Arc::default(),
             runs: Arc::default(),
             decoded: Mutex::default(),
@@ -51,12 +57,20 @@ impl JobFragments {
     /// Ends what runs for jobs that have ended, and what will start for them.
     pub fn end(&self, ended: Vec<u64>) {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        for (number, cancel) in runs.running.values() {
-            if ended.contains(number) {
-                cancel.cancel();
+        for run in runs.running.values() {
+            if ended.contains(&run.number) {
+                run.cancel.cancel();
             }
         }
         runs.ended = ended;
+    }
+
+    /// Figures of what runs, and of what has come to its end since the last call.
+    pub fn take_figures(&self) -> Vec<RunFigures> {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = std::mem::take(&mut runs.finished);
+        all.extend(runs.running.values().filter_map(Running::figures));
+        all
     }
 
     /// Decodes a job, or finds it among the last ones.
@@ -96,10 +110,30 @@ impl Activity {
 /// Runs of fragments, with the runs of jobs that they belong to.
 #[derive(Debug, Default)]
 struct Runs {
-    running: HashMap<u64, (u64, Cancel)>,
+    running: HashMap<u64, Running>,
     started: u64,
+    /// Figures of runs that have come to their end.
+    finished: Vec<RunFigures>,
     /// Runs of jobs that have ended.
     ended: Vec<u64>,
+}
+
+/// A run of a fragment.
+#[derive(Debug)]
+struct Running {
+    /// The run of the job that it belongs to.
+    number: u64,
+    cancel: Cancel,
+    /// What it has done, once it has sent something.
+    figures: Option<Figures>,
+}
+
+impl Running {
+    fn figures(&self) -> Option<RunFigures> {
+        let figures = self.figures.as_ref()?.encode();
+        let number = self.number;
+        Some(RunFigures { number, figures })
+    }
 }
 
 /// A run, as long as it is counted.
@@ -121,7 +155,12 @@ impl Counted {
         }
         runs.started += 1;
         let own = runs.started;
-        runs.running.insert(own, (number, cancel.clone()));
+        let running = Running {
+            number,
+            cancel: cancel.clone(),
+            figures: None,
+        };
+        runs.running.insert(own, running);
         fragments.activity.running.fetch_add(1, Ordering::Relaxed);
         Self {
             activity: Arc::clone(&fragments.activity),
@@ -129,16 +168,24 @@ impl Counted {
             own,
         }
     }
+
+    /// Takes note of what the run has done.
+    fn note(&self, figures: Figures) {
+        self.activity.moved.fetch_add(1, Ordering::Relaxed);
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(run) = runs.running.get_mut(&self.own) {
+            run.figures = Some(figures);
+        }
+    }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
         self.activity.running.fetch_sub(1, Ordering::Relaxed);
-        self.runs
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .running
-            .remove(&self.own);
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = runs.running.remove(&self.own);
+        let figures = run.as_ref().and_then(Running::figures);
+        runs.finished.extend(figures);
     }
 }
 
@@ -156,16 +203,22 @@ impl Fragments for JobFragments {
             partition: run.partition,
             partitions: run.job_partitions,
         };
-        let inputs = inputs
-            .into_iter()
-            .map(|batches| {
-                Box::new(Inward {
-                    batches,
-                    activity: Arc::clone(&self.activity),
-                }) as Box<dyn Rows>
-            })
-            .collect();
         let interrupt = Interrupt::new(Arc::clone(cancel.flag()));
+        let mut brought = inputs.into_iter();
+        let inputs = job.fragments.get(run.fragment).into_iter();
+        let inputs = inputs.flat_map(|fragment| &fragment.inputs);
+        let inputs = inputs.filter_map(|input| match input {
+            Input::Table(table) if let Some(call) = &table.copy.call => {
+                let open = self.files.rows(&job, table, call, place, &interrupt);
+                Some(RunInput::Open(open))
+            }
+            _ => {
+                let batches = brought.next()?;
+                let activity = Arc::clone(&self.activity);
+                Some(RunInput::Rows(Box::new(Inward { batches, activity })))
+            }
+        });
+        let inputs = inputs.collect();
         let rows = self
             .worker
             .run(&job, place, inputs, interrupt)
@@ -199,7 +252,7 @@ impl<B: Batches> Rows for Inward<B> {
 
 /// Rows of Mayfly as batches of DataFusion.
 struct Outward {
-    rows: Box<dyn Rows>,
+    rows: FragmentRun,
     schema: SchemaRef,
     /// What is left of the last batch, in reverse.
     ready: Vec<RecordBatch>,
@@ -212,12 +265,9 @@ impl Batches for Outward {
             if let Some(batch) = self.ready.pop() {
                 return Ok(Some(batch));
             }
-            self.counted.activity.moved.fetch_add(1, Ordering::Relaxed);
-            match self
-                .rows
-                .next_batch()
-                .map_err(|error| outward_error(&error))?
-            {
+            let batch = self.rows.next_batch();
+            self.counted.note(self.rows.figures());
+            match batch.map_err(|error| outward_error(&error))? {
                 Some(batch) if batch.is_empty() => {}
                 Some(batch) => {
                     self.ready = bridge::outward(&batch, &self.schema)?;

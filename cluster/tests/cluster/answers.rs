@@ -1,7 +1,5 @@
 //! The cluster's answers, warnings and errors are the server's.
 
-use mayfly_cluster::backend::Kind;
-
 use crate::fixture::{Cluster, execute, rows};
 
 const TABLES: &[&str] = &[
@@ -55,8 +53,9 @@ const ERRORS: &[&str] = &[
     "SELECT COUNT(*) FROM orders WHERE id + 18446744073709551000 > 0",
 ];
 
-fn compare(kind: Kind) {
-    let cluster = Cluster::start(kind);
+#[test]
+fn answers_are_those_of_the_server() {
+    let cluster = Cluster::start();
     let mut client = cluster.client();
     execute(&mut client, TABLES);
     for statement in STATEMENTS.iter().chain(ERRORS) {
@@ -77,18 +76,8 @@ fn compare(kind: Kind) {
 }
 
 #[test]
-fn answers_of_distributed_are_those_of_the_server() {
-    compare(Kind::Distributed);
-}
-
-#[test]
-fn answers_of_ballista_are_those_of_the_server() {
-    compare(Kind::Ballista);
-}
-
-#[test]
 fn warnings_arrive() {
-    let cluster = Cluster::start(Kind::Distributed);
+    let cluster = Cluster::start();
     let mut client = cluster.client();
     execute(&mut client, TABLES);
     let mut warnings = Vec::new();
@@ -110,4 +99,62 @@ fn warnings_arrive() {
     }
     assert!(!warnings[0].1.is_empty());
     assert_eq!(warnings[1], warnings[0]);
+}
+
+/// Statements over Parquet files, one of them with a loaded table.
+const OF_FILES: &[&str] = &[
+    "SELECT COUNT(*) FROM 'DATA/sales'",
+    "SELECT COUNT(*), SUM(price), MIN(note), MAX(at), COUNT(DISTINCT customer) FROM 'DATA/sales'",
+    "SELECT year, kind, COUNT(*), SUM(price) FROM 'DATA/sales' GROUP BY year, kind",
+    "SELECT year, MAX(price) FROM 'DATA/sales' WHERE year > 2023 GROUP BY year",
+    "SELECT DISTINCT note FROM 'DATA/sales/*/*/*.parquet' WHERE note LIKE 'n1%'",
+    "SELECT c.id, SUM(s.price) FROM 'DATA/sales' s JOIN customer c ON c.id = s.customer GROUP BY c.id",
+    "SELECT a.id, b.at FROM 'DATA/sales' a JOIN read_parquet('DATA/sales') b ON a.id = b.id WHERE a.id % 100 = 5",
+    "SELECT id, RANK() OVER (PARTITION BY kind ORDER BY price, id) FROM 'DATA/sales' WHERE id % 10 = 0",
+];
+
+#[test]
+fn files_are_tables_without_a_load() {
+    let cluster = Cluster::start();
+    let mut client = cluster.client();
+    execute(&mut client, TABLES);
+    let data = cluster.data().to_string_lossy().into_owned();
+    let outside = tempfile::tempdir().expect("a directory");
+    let sales = "SELECT id % 5000 id, YEAR(ordered) year, amount % 2 kind, customer, price, note, at FROM orders";
+    execute(
+        &mut client,
+        &[
+            &format!(
+                "COPY ({sales}) TO '{data}/sales' (FORMAT parquet, PARTITION_BY (year, kind), ROW_GROUP_SIZE 300)"
+            ),
+            &format!("COPY ({sales}) TO '{}/a.parquet'", outside.path().display()),
+            &format!("COPY ({sales}) TO '{data}/a.csv'"),
+        ],
+    );
+    for zone in ["+00:00", "+05:30"] {
+        execute(&mut client, &[&format!("SET time_zone = '{zone}'")]);
+        for statement in OF_FILES {
+            let statement = statement.replace("DATA", &data);
+            execute(&mut client, &["SET use_secondary_engine = OFF"]);
+            let expected = rows(&mut client, &statement).expect("rows");
+            assert!(!expected.is_empty(), "{statement}");
+            execute(&mut client, &["SET use_secondary_engine = FORCED"]);
+            assert_eq!(rows(&mut client, &statement), Ok(expected), "{statement}");
+        }
+    }
+    let plan = rows(
+        &mut client,
+        &format!("EXPLAIN FORMAT=TREE SELECT COUNT(*) FROM '{data}/sales'"),
+    );
+    let plan = format!("{plan:?}");
+    assert!(plan.contains("in secondary engine CLUSTER"), "{plan}");
+    for file in [
+        format!("{}/a.parquet", outside.path().display()),
+        format!("{data}/a.csv"),
+    ] {
+        let (code, text) =
+            rows(&mut client, &format!("SELECT COUNT(*) FROM '{file}'")).expect_err("refused");
+        assert_eq!(code, 3889, "{text}");
+        assert!(text.contains("do not read the files"), "{text}");
+    }
 }

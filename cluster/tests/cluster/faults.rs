@@ -1,13 +1,12 @@
 //! Processes that end or stand still, full disks, statements that are ended: the right answer, or a clear error, soon.
 
-use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mayfly_cluster::backend::Kind;
-
-use crate::fixture::{Cluster, Given, SLOW, connect, execute, load_big, program, rows, send};
+use crate::fixture::{
+    Cluster, Given, SLOW, connect, execute, load_big, program, rows, send, start_coordinator,
+};
 
 /// The time within which a fault has to show.
 const SOON: Duration = Duration::from_secs(10);
@@ -15,8 +14,8 @@ const SOON: Duration = Duration::from_secs(10);
 const SECONDARY_ENGINE: u16 = 3889;
 
 /// Runs the slow statement with a fault at some time, and checks what comes.
-fn run_with(kind: Kind, signal: &'static str) {
-    let mut cluster = Cluster::start(kind);
+fn run_with(signal: &'static str) {
+    let mut cluster = Cluster::start();
     let mut client = cluster.client();
     load_big(&mut client);
     execute(&mut client, &["SET use_secondary_engine = OFF"]);
@@ -37,7 +36,7 @@ fn run_with(kind: Kind, signal: &'static str) {
         let took = start.elapsed();
         fault.join().expect("fault");
         println!(
-            "{kind:?} {signal} at {at:?} of {usual:?}: {} after {took:?}",
+            "{signal} at {at:?} of {usual:?}: {} after {took:?}",
             found
                 .as_ref()
                 .map_or_else(|error| error.1.as_str(), |_| "rows")
@@ -57,17 +56,12 @@ fn run_with(kind: Kind, signal: &'static str) {
 
 #[test]
 fn an_executor_is_killed() {
-    run_with(Kind::Distributed, "KILL");
+    run_with("KILL");
 }
 
 #[test]
 fn an_executor_stands_still() {
-    run_with(Kind::Distributed, "STOP");
-}
-
-#[test]
-fn an_executor_of_ballista_is_killed() {
-    run_with(Kind::Ballista, "KILL");
+    run_with("STOP");
 }
 
 #[test]
@@ -76,7 +70,7 @@ fn full_temporary_space_is_an_error_of_the_statement() {
         memory: 8 << 20,
         temp_space: 1 << 20,
     };
-    let cluster = Cluster::of(Kind::Distributed, 3, given);
+    let cluster = Cluster::of(3, given);
     let mut client = cluster.client();
     load_big(&mut client);
     execute(&mut client, &["SET use_secondary_engine = FORCED"]);
@@ -92,7 +86,7 @@ fn full_temporary_space_is_an_error_of_the_statement() {
 
 #[test]
 fn a_statement_that_ends_early_leaves_nothing_running() {
-    let cluster = Cluster::start(Kind::Distributed);
+    let cluster = Cluster::start();
     let mut client = cluster.client();
     load_big(&mut client);
     execute(&mut client, &["SET use_secondary_engine = FORCED"]);
@@ -150,45 +144,7 @@ fn idle(cluster: &Cluster) {
 #[test]
 fn the_end_of_the_coordinator_is_an_error_of_its_clients_and_executors_stay() {
     let directory = tempfile::tempdir().expect("directory");
-    let start = |executors: &str| {
-        let mut command = Command::new(program());
-        command.args([
-            "coordinator",
-            "--listen",
-            "127.0.0.1:0",
-            "--listen-executors",
-            executors,
-        ]);
-        command.args(["--password", "", "--partitions", "2"]);
-        command.arg("--data").arg(directory.path().join("data"));
-        command
-            .arg("--database")
-            .arg(directory.path().join("database"));
-        command
-            .arg("--directory")
-            .arg(directory.path().join("coordinator"));
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("coordinator");
-        let lines = BufReader::new(child.stdout.take().expect("output")).lines();
-        let mut said = lines.map_while(Result::ok);
-        let mut told = |key: &str| loop {
-            let line = said.next().expect("an address");
-            if let Some(address) = line.strip_prefix(key) {
-                return address.trim().to_owned();
-            }
-        };
-        let clients = told("clients:");
-        let executors = told("executors:");
-        (
-            child,
-            clients
-                .rsplit_once(':')
-                .expect("port")
-                .1
-                .parse::<u16>()
-                .expect("port"),
-            executors,
-        )
-    };
+    let start = |executors: &str| start_coordinator(directory.path(), executors, 2);
     let (mut coordinator, port, executors) = start("127.0.0.1:0");
     let mut executor = Command::new(program());
     executor

@@ -1,12 +1,15 @@
 //! A cluster for a test: a coordinator in this process, and executors as processes of their own.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mayfly::{Database, Server, ServerOptions};
 use mayfly_client::{Address, Client, Limits, Rows};
-use mayfly_cluster::backend::Kind;
-use mayfly_cluster::coordinator::{Coordinator, CoordinatorOptions};
+use mayfly_cluster::coordinator::{ClusterOptions, Coordinator};
+use mayfly_cluster::data::DataPlace;
 
 /// A statement that takes seconds in a build for tests, and passes three stages.
 pub(crate) const SLOW: &str =
@@ -30,6 +33,8 @@ impl Default for Given {
 
 /// A running cluster.
 pub(crate) struct Cluster {
+    server: Server,
+    _database: Database,
     pub(crate) coordinator: Coordinator,
     executors: Vec<(String, Child)>,
     given: Given,
@@ -40,15 +45,18 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// A cluster of three executors.
-    pub(crate) fn start(kind: Kind) -> Self {
-        Self::of(kind, 3, Given::default())
+    pub(crate) fn start() -> Self {
+        Self::of(3, Given::default())
     }
 
     /// A cluster of `count` executors.
-    pub(crate) fn of(kind: Kind, count: usize, given: Given) -> Self {
+    pub(crate) fn of(count: usize, given: Given) -> Self {
         let directory = tempfile::tempdir().expect("directory");
-        let coordinator = Coordinator::start(options(kind, directory.path())).expect("coordinator");
+        let coordinator = Coordinator::start(&options(directory.path())).expect("coordinator");
+        let (database, server) = serve(&coordinator, directory.path());
         let mut cluster = Self {
+            server,
+            _database: database,
             coordinator,
             executors: Vec::new(),
             given,
@@ -82,17 +90,6 @@ impl Cluster {
         command
             .arg("--directory")
             .arg(self.directory.path().join(&name));
-        if let Some(scheduler) = self.coordinator.scheduler {
-            // The port after an executor's own is Ballista's too.
-            let port = free_ports();
-            command.args(["--listen", &format!("127.0.0.1:{port}")]);
-            command.args([
-                "--backend",
-                "ballista",
-                "--scheduler",
-                &scheduler.to_string(),
-            ]);
-        }
         let executor = command
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -123,10 +120,6 @@ impl Cluster {
             );
             std::thread::sleep(Duration::from_millis(20));
         }
-        if self.coordinator.scheduler.is_some() {
-            // Ballista's registration is not seen from here.
-            std::thread::sleep(Duration::from_secs(2));
-        }
     }
 
     /// The number of the process of an executor.
@@ -143,9 +136,14 @@ impl Cluster {
         self.wait();
     }
 
+    /// The directory of data.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
     /// A connection of a client.
     pub(crate) fn client(&self) -> Client {
-        connect(self.coordinator.server.address().port())
+        connect(self.server.address().port())
     }
 }
 
@@ -159,29 +157,221 @@ impl Drop for Cluster {
 }
 
 /// Options of a coordinator below `directory`.
-pub(crate) fn options(kind: Kind, directory: &Path) -> CoordinatorOptions {
-    let any = "127.0.0.1:0".parse().expect("address");
-    CoordinatorOptions {
-        listen: any,
-        listen_executors: any,
-        password: Some(String::new()),
-        database: Some(directory.join("database")),
-        data: directory.join("data"),
+pub(crate) fn options(directory: &Path) -> ClusterOptions {
+    ClusterOptions {
+        listen_executors: "127.0.0.1:0".parse().expect("address"),
+        data: DataPlace::Directory(directory.join("data")),
+        urls: Vec::new(),
         directory: directory.join("coordinator"),
         memory: 128 << 20,
         temp_space: 1 << 30,
-        memory_limit: None,
         partitions: 3,
         patience: 30,
         tls: None,
-        backend: kind,
-        scheduler: any,
     }
 }
 
-/// The program.
+/// A server for clients of a coordinator, with a database below `directory`.
+pub(crate) fn serve(coordinator: &Coordinator, directory: &Path) -> (Database, Server) {
+    let options = mayfly::Options::new().directory(directory.join("database"));
+    let database = options.open().expect("database");
+    let engine = Arc::clone(&coordinator.engine) as _;
+    database.set_secondary_engine(Some(engine)).expect("engine");
+    let any = ServerOptions::new().address([127, 0, 0, 1].into(), 0);
+    let server = database.serve(any.password("")).expect("server");
+    (database, server)
+}
+
+/// The program, of this build unless `MAYFLY_CLUSTER_PROGRAM` names another.
 pub(crate) fn program() -> PathBuf {
-    env!("CARGO_BIN_EXE_mayfly-cluster").into()
+    let given = std::env::var_os("MAYFLY_CLUSTER_PROGRAM");
+    given.map_or_else(
+        || env!("CARGO_BIN_EXE_mayfly-cluster").into(),
+        PathBuf::from,
+    )
+}
+
+/// A cluster all of whose parts are processes.
+pub(crate) struct Processes {
+    coordinator: Child,
+    port: u16,
+    /// Where the coordinator listens for executors.
+    heard_at: String,
+    executors: Vec<Child>,
+    started: usize,
+    // Deleted last.
+    directory: tempfile::TempDir,
+}
+
+impl Processes {
+    /// Starts a coordinator and `count` executors.
+    pub(crate) fn start(count: usize) -> Self {
+        let directory = tempfile::tempdir().expect("directory");
+        let (coordinator, port, heard_at) =
+            start_coordinator(directory.path(), "127.0.0.1:0", count);
+        let mut new = Self {
+            coordinator,
+            port,
+            heard_at,
+            executors: Vec::new(),
+            started: 0,
+            directory,
+        };
+        for _ in 0..count {
+            let executor = new.new_executor(false);
+            new.executors.push(executor);
+        }
+        new
+    }
+
+    /// The port for clients.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The coordinator's process.
+    pub(crate) fn coordinator(&self) -> u32 {
+        self.coordinator.id()
+    }
+
+    /// The process of an executor.
+    pub(crate) fn executor(&self, executor: usize) -> u32 {
+        self.executors[executor].id()
+    }
+
+    /// Starts an executor, whose disk may be of one mebibyte, and its memory of four.
+    fn new_executor(&mut self, is_small: bool) -> Child {
+        self.started += 1;
+        let name = format!("executor-{}", self.started);
+        let directory = self.directory.path().join(&name);
+        std::fs::create_dir(&directory).expect("directory");
+        let mut command = Command::new(program());
+        if is_small && has_namespaces() {
+            let mount = "mount -t tmpfs -o size=1m none \"$0\" && exec \"$@\"";
+            command = Command::new("unshare");
+            command
+                .args(["-rm", "sh", "-c", mount])
+                .arg(&directory)
+                .arg(program());
+        }
+        command.args([
+            "executor",
+            "--tasks",
+            "1",
+            "--coordinator",
+            &self.heard_at,
+            "--name",
+            &name,
+        ]);
+        if is_small {
+            command.args(["--memory", "4194304", "--temp-space"]);
+            command.arg(if has_namespaces() {
+                "1073741824"
+            } else {
+                "1048576"
+            });
+        }
+        command
+            .arg("--data")
+            .arg(self.directory.path().join("data"));
+        command.arg("--directory").arg(&directory);
+        let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        started.expect("executor")
+    }
+
+    fn end_executor(&mut self, executor: usize, next: Child) {
+        let mut ended = std::mem::replace(&mut self.executors[executor], next);
+        let _ = ended.kill();
+        let _ = ended.wait();
+    }
+
+    /// Replaces an executor by one whose disk is full soon.
+    pub(crate) fn fill_disk(&mut self, executor: usize) {
+        let next = self.new_executor(true);
+        self.end_executor(executor, next);
+        self.wait();
+    }
+
+    /// Replaces an executor.
+    pub(crate) fn replace(&mut self, executor: usize) {
+        let next = self.new_executor(false);
+        self.end_executor(executor, next);
+        self.wait();
+    }
+
+    /// Starts the coordinator again, where the executors look for it.
+    pub(crate) fn restart_coordinator(&mut self) {
+        let _ = self.coordinator.wait();
+        let (coordinator, port, _) =
+            start_coordinator(self.directory.path(), &self.heard_at, self.executors.len());
+        (self.coordinator, self.port) = (coordinator, port);
+        self.wait();
+    }
+
+    /// Waits until the executors that run, and no others, are heard.
+    fn wait(&self) {
+        let mut client = connect(self.port);
+        let waited = Instant::now();
+        // One that was killed is forgotten after some seconds.
+        while rows(&mut client, "SHOW CLUSTER").expect("members").len() != self.executors.len() {
+            assert!(
+                waited.elapsed() < Duration::from_secs(30),
+                "executors are missing"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        for process in self.executors.iter_mut().chain([&mut self.coordinator]) {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// Starts a coordinator that listens for executors at an address, with its database below `directory`. Returns the process,
+/// its port for clients, and where executors reach it.
+pub(crate) fn start_coordinator(
+    directory: &Path,
+    executors: &str,
+    partitions: usize,
+) -> (Child, u16, String) {
+    let mut command = Command::new(program());
+    command.args([
+        "coordinator",
+        "--port",
+        "0",
+        "--insecure",
+        "--listen-executors",
+        executors,
+    ]);
+    command.args([
+        "--partitions",
+        &partitions.to_string(),
+        "--log-level",
+        "error",
+    ]);
+    command.arg("--data").arg(directory.join("data"));
+    command.arg("--datadir").arg(directory.join("database"));
+    command
+        .arg("--directory")
+        .arg(directory.join("coordinator"));
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("coordinator");
+    let lines = BufReader::new(child.stdout.take().expect("output")).lines();
+    let mut said = lines.map_while(Result::ok);
+    let address = said.find_map(|line| Some(line.strip_prefix("executors:")?.trim().to_owned()));
+    let port = said.find_map(|line| Some(line.split_once(" port: ")?.1.to_owned()));
+    let port = port.expect("a port").parse().expect("a port");
+    (child, port, address.expect("an address"))
+}
+
+/// Whether this user may make file systems of its own.
+fn has_namespaces() -> bool {
+    let tried = Command::new("unshare").args(["-rm", "true"]).output();
+    tried.is_ok_and(|ended| ended.status.success())
 }
 
 /// Sends a signal to a process.
@@ -239,15 +429,4 @@ pub(crate) fn load_big(client: &mut Client) {
             "ALTER TABLE big SECONDARY_LOAD",
         ],
     );
-}
-
-/// A port that is free, as is the next one.
-fn free_ports() -> u16 {
-    loop {
-        let first = std::net::TcpListener::bind("127.0.0.1:0").expect("port");
-        let port = first.local_addr().expect("port").port();
-        if port < u16::MAX && std::net::TcpListener::bind(("127.0.0.1", port + 1)).is_ok() {
-            return port;
-        }
-    }
 }

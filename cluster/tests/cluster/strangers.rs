@@ -4,14 +4,13 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use datafusion_distributed::{ChannelResolver, GetWorkerInfoRequest};
-use mayfly_cluster::backend::Kind;
-use mayfly_cluster::backend::connections::Connections;
+use mayfly_cluster::connections::Connections;
 use mayfly_cluster::coordinator::Coordinator;
 use mayfly_cluster::members::{Beat, PROTOCOL, beat};
 use mayfly_cluster::tls::{self, Credentials};
 use url::Url;
 
-use crate::fixture::{connect, execute, options, program, rows};
+use crate::fixture::{connect, execute, options, program, rows, serve};
 
 /// Runs the program to its end.
 fn ended(arguments: &[&str]) -> Output {
@@ -33,9 +32,9 @@ fn ports_of_a_cluster_with_certificates_refuse_strangers() {
     ]);
     assert!(made.status.success());
     tls::make(&path("others"), &["executor".to_owned()]).expect("certificates");
-    let mut given = options(Kind::Distributed, directory.path());
+    let mut given = options(directory.path());
     given.tls = Some(path("ours/coordinator"));
-    let coordinator = Coordinator::start(given).expect("coordinator");
+    let coordinator = Coordinator::start(&given).expect("coordinator");
     let start = |certificates: &str, name: &str| {
         let mut command = Command::new(program());
         command.args([
@@ -68,7 +67,8 @@ fn ports_of_a_cluster_with_certificates_refuse_strangers() {
         ["ours"]
     );
     // The cluster works.
-    let mut client = connect(coordinator.server.address().port());
+    let (_database, server) = serve(&coordinator, directory.path());
+    let mut client = connect(server.address().port());
     execute(
         &mut client,
         &[
@@ -147,8 +147,7 @@ fn an_address_of_the_network_without_certificates_is_refused() {
 #[test]
 fn an_executor_of_another_version_is_refused_by_name() {
     let directory = tempfile::tempdir().expect("directory");
-    let coordinator =
-        Coordinator::start(options(Kind::Distributed, directory.path())).expect("coordinator");
+    let coordinator = Coordinator::start(&options(directory.path())).expect("coordinator");
     let runtime = tokio::runtime::Runtime::new().expect("runtime");
     let url = Url::parse(&format!("http://{}", coordinator.executors)).expect("address");
     let refused = runtime.block_on(async {

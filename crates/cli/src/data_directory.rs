@@ -9,7 +9,7 @@ use mayfly_engine::Database;
 use crate::options::Options;
 
 fn open(options: &Options) -> Result<Arc<Database>, String> {
-    let options = options.database_options()?;
+    let options = options.engine.database_options()?;
     match &options.datadir {
         None => return Err("--datadir says which data directory is meant".to_owned()),
         Some(directory) if !directory.is_dir() => {

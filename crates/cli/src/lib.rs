@@ -42,6 +42,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
+pub use crate::serve::Serve;
+
 use crate::connection::{Connection, ServerConnection};
 use crate::file_format::FileFormat;
 use crate::options::{Command, Options};
@@ -84,7 +86,9 @@ fn start(options: &Options) -> Result<ExitCode, String> {
         }
         Some(Command::Check) => return data_directory::check(options),
         Some(Command::Reproduce(reproduce)) => return reproduce::run(reproduce, options),
-        Some(Command::Serve(serve)) => return serve::run(serve, options),
+        Some(Command::Serve(serve)) => {
+            return serve::run(serve, &options.engine, |_| Ok(()));
+        }
         Some(Command::Tune(tune)) => return tune::run(tune, options),
         Some(Command::WhatIf(what_if)) => return what_if::run(what_if, options),
         None => {}

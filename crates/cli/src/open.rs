@@ -7,7 +7,7 @@ use crate::options::Options;
 /// A session of the database that the options describe. Its current database is `current`, which is created if it does
 /// not exist.
 pub(crate) fn open(options: &Options, current: &str) -> Result<Session, String> {
-    let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;
+    let database = Database::open(options.engine.database_options()?).map_err(|e| e.to_string())?;
     mayfly_files::register(&database);
     let mut session = database.session();
     let quoted = current.replace('`', "``");

@@ -312,23 +312,25 @@ impl Options {
         let verbose = (self.verbose > 2).then_some(Format::Table);
         self.format.or(short.map(|(_, format)| *format)).or(verbose)
     }
+}
 
+impl EngineOptions {
     /// The options of the database.
     pub(crate) fn database_options(&self) -> Result<DatabaseOptions, String> {
         let mut options = DatabaseOptions::new();
-        options.memory_limit = self.engine.memory_limit;
-        if let Some(threads) = self.engine.threads {
+        options.memory_limit = self.memory_limit;
+        if let Some(threads) = self.threads {
             options.threads = usize::from(threads);
         }
-        if self.engine.mysql_defaults {
+        if self.mysql_defaults {
             options.defaults = Defaults::MySql;
         }
-        options.allow_tmp_debug = self.engine.allow_tmp_debug;
-        options.datadir.clone_from(&self.engine.datadir);
-        if let Some(tmpdir) = &self.engine.tmpdir {
+        options.allow_tmp_debug = self.allow_tmp_debug;
+        options.datadir.clone_from(&self.datadir);
+        if let Some(tmpdir) = &self.tmpdir {
             options.tmpdir.clone_from(tmpdir);
         }
-        for variable in &self.engine.variables {
+        for variable in &self.variables {
             let (name, value) = variable.split_once('=').unwrap_or((variable, "1"));
             let name = name.trim().replace('-', "_");
             options.variables.push((name, value.trim().to_owned()));

@@ -90,7 +90,8 @@ pub use self::options::{
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
 pub use self::secondary::{
-    LoadedColumn, Member, MemberState, PartToLoad, Rows, SecondaryEngine, TablePart,
+    CallOption, FileRows, JobObserver, LoadedColumn, Member, MemberState, PartToLoad, Rows,
+    SecondaryEngine, Share, TableCall, TablePart,
 };
 pub use self::session::{
     Command, InitConnectFailed, KeptMemory, LocalFiles, Session, SessionState, StateChanges,

@@ -303,6 +303,10 @@ pub struct StatementSummary {
     pub sort_priority_queue: u64,
     /// Bytes written to temporary files.
     pub bytes_overflowed: u64,
+    /// Bytes of rows that the processes of a secondary engine sent each other.
+    pub bytes_exchanged: u64,
+    /// Whether a secondary engine computed rows of it.
+    pub on_secondary: bool,
     /// Peak of memory of its temporary tables.
     pub memory_peak: u64,
     /// Peak of their temporary space.

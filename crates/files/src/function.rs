@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use mayfly_engine::{
-    Result, TableArguments, TableFunction, TableFunctionContext, TableProvider, shown_path,
+    CallOption, Result, TableArguments, TableFunction, TableFunctionContext, TableProvider,
+    shown_path,
 };
 
 use crate::guard::damaged;
 use crate::paths::{DataFile, Found, Search};
 use crate::stores;
-use crate::table::{FileTable, Format, ended};
+use crate::table::{FileTable, Format, GivenCall, ended};
 use crate::text::input::{Encoding, Input};
 use crate::{arrow, csv, excel, json, parquet};
 
@@ -72,6 +73,9 @@ pub(crate) static REJECTS: FileFormat = FileFormat {
     open: csv::rejects::open,
 };
 
+/// Options that say which files there are, of which format, or what a call elsewhere cannot repeat.
+const NOT_REPEATED: &[&str] = &["hive_partitioning", "filename", "format"];
+
 /// Number of bytes that tell the format of a file whose name does not.
 const SAMPLE: usize = 4096;
 
@@ -101,10 +105,18 @@ impl TableFunction for ReadFiles {
         mut arguments: TableArguments,
         context: &TableFunctionContext,
     ) -> Result<Arc<dyn TableProvider>> {
+        let mut options = arguments.options();
+        options.retain(|option| {
+            let mut names = NOT_REPEATED.iter();
+            !names.any(|name| option.name.eq_ignore_ascii_case(name))
+        });
         let patterns = arguments.texts()?;
         let mut context = context.clone();
         context.files = stores::with_options(&context.files, &patterns, &mut arguments)?;
-        ended(&context.interrupt, self.open(patterns, arguments, &context))
+        ended(
+            &context.interrupt,
+            self.open(patterns, arguments, options, &context),
+        )
     }
 }
 
@@ -113,6 +125,7 @@ impl ReadFiles {
         &self,
         patterns: Vec<String>,
         mut arguments: TableArguments,
+        options: Vec<CallOption>,
         context: &TableFunctionContext,
     ) -> Result<Arc<dyn TableProvider>> {
         let hive = arguments.flag("hive_partitioning")?;
@@ -138,7 +151,12 @@ impl ReadFiles {
         let open = (format.open)(&files, &mut arguments, context)?;
         arguments.end()?;
         let interrupt = context.interrupt.clone();
-        let table = FileTable::new(open, files, keys, filename, interrupt)?;
+        let call = GivenCall {
+            function: format.function,
+            options,
+            filename,
+        };
+        let table = FileTable::new(open, files, keys, call, interrupt)?;
         Ok(Arc::new(table))
     }
 }

@@ -7,16 +7,19 @@
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array, new_null_array};
 use mayfly_engine::{
-    Batch, CollationId, ColumnId, ColumnTerm, Interrupt, ProvidedColumn, ProvidedRows, Result,
-    ScanRequest, SqlType, TableProvider, TermShape, TermSupport, TypeKind, Value, shown_path,
+    Batch, CallOption, CollationId, ColumnId, ColumnTerm, Interrupt, ProvidedColumn, ProvidedRows,
+    Result, ScanRequest, Share, SqlType, TableCall, TableProvider, TermShape, TermSupport,
+    TypeKind, Value, shown_path,
 };
 
 use crate::guard::damaged;
 use crate::paths::DataFile;
 use crate::terms::Range;
+use crate::text::input::Version;
 
 /// Most columns of a table, as in MySQL.
 pub(crate) const COLUMNS_MAX: usize = 4096;
@@ -37,6 +40,11 @@ pub(crate) trait Format: Debug + Send + Sync {
 
     /// Starts a scan.
     fn scan(&self, request: FileRequest) -> Result<Arc<dyn Pieces>>;
+
+    /// Versions of the files, if another process finds the columns and the number of rows without reading them.
+    fn versions(&self) -> Option<Vec<Version>> {
+        None
+    }
 }
 
 /// What a scan asks the files for.
@@ -48,7 +56,12 @@ pub(crate) struct FileRequest {
     pub(crate) terms: Vec<ColumnTerm>,
     /// The files to be read, by their indexes, in order.
     pub(crate) files: Vec<usize>,
+    /// The pieces to be read, of a format that has versions.
+    pub(crate) share: Share,
 }
+
+/// All pieces.
+const ALL: Share = Share { index: 0, of: 1 };
 
 /// The pieces of a scan that no worker has taken yet.
 pub(crate) trait Pieces: Send + Sync {
@@ -94,8 +107,19 @@ pub(crate) struct FileTable {
     own: Vec<usize>,
     constants: Vec<Constant>,
     columns: Vec<ProvidedColumn>,
-    file_count: usize,
+    files: Vec<String>,
+    call: GivenCall,
     interrupt: Interrupt,
+}
+
+/// The call of a table, as far as the table is not found in it again.
+#[derive(Debug)]
+pub(crate) struct GivenCall {
+    pub(crate) function: &'static str,
+    /// The options but for those that say which files there are.
+    pub(crate) options: Vec<CallOption>,
+    /// Whether the paths of the files are values of the table.
+    pub(crate) filename: bool,
 }
 
 impl FileTable {
@@ -103,7 +127,7 @@ impl FileTable {
         format: Box<dyn Format>,
         files: Vec<DataFile>,
         keys: Vec<String>,
-        filename: bool,
+        call: GivenCall,
         interrupt: Interrupt,
     ) -> Result<Self> {
         let mut constants: Vec<Constant> = keys
@@ -111,7 +135,7 @@ impl FileTable {
             .enumerate()
             .map(|(at, name)| key_column(name, files.iter().map(|file| &file.keys[at])))
             .collect();
-        if filename {
+        if call.filename {
             let paths = files
                 .iter()
                 .map(|file| Value::from(&*shown_path(&file.path)));
@@ -140,7 +164,8 @@ impl FileTable {
         }
         make_distinct(&mut columns);
         Ok(Self {
-            file_count: files.len(),
+            files: files.into_iter().map(|file| file.path).collect(),
+            call,
             interrupt,
             format,
             own,
@@ -228,8 +253,50 @@ impl TableProvider for FileTable {
         self.format.row_count()
     }
 
+    fn call(&self) -> Option<TableCall> {
+        let versions = self.format.versions()?;
+        if self.call.filename {
+            return None;
+        }
+        let version = |it: &Version| {
+            let since = it
+                .modified
+                .and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+            let modified = since.map_or(0, |it| it.as_micros());
+            format!(
+                "{} {modified} {}",
+                it.length,
+                it.tag.as_deref().unwrap_or("")
+            )
+        };
+        let versions: Vec<String> = versions.iter().map(version).collect();
+        let mut options = self.call.options.clone();
+        options.push(CallOption {
+            name: "hive_partitioning".to_owned(),
+            value: Value::Int(i64::from(!self.constants.is_empty())),
+            ty: SqlType::bigint(),
+        });
+        Some(TableCall {
+            function: self.call.function.to_owned(),
+            files: self.files.clone(),
+            options,
+            version: versions.join("\n"),
+            rows: self.format.row_count(),
+        })
+    }
+
+    fn scan_share(&self, request: &ScanRequest<'_>, share: Share) -> Result<Box<dyn ProvidedRows>> {
+        self.start(request, share)
+    }
+
     fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>> {
-        let mut files: Vec<usize> = (0..self.file_count).collect();
+        self.start(request, ALL)
+    }
+}
+
+impl FileTable {
+    fn start(&self, request: &ScanRequest<'_>, share: Share) -> Result<Box<dyn ProvidedRows>> {
+        let mut files: Vec<usize> = (0..self.files.len()).collect();
         let mut terms = Vec::new();
         for term in request.terms {
             match self.own.get(term.column.0) {
@@ -262,6 +329,7 @@ impl TableProvider for FileTable {
             columns,
             terms,
             files,
+            share,
         };
         Ok(Box::new(Part {
             pieces: self.format.scan(request)?,

@@ -33,7 +33,7 @@ function details(row) {
   const facts = [
     ['Purpose', row.purpose], ['Name', row.name === '(internal)' ? null : row.name], ['Engine', row.engine], ['Access', row.access], ['Session', row.session], ['Account', row.user],
     ['Rows', wholeCount(row.rows)], ['Memory', bytes(row.memory)], ['Memory at most', bytes(row.memory_peak)], ['Memory that it may have', row.memory_limit ? bytes(row.memory_limit) : null], ['Disk', bytes(row.disk)], ['Disk at most', bytes(row.disk_peak)],
-    ['Written to disk', bytes(row.written)], ['Read from disk', bytes(row.read)], ['Partitions', count(row.partitions)], ['Age', seconds(row.age)], ['Limit that it has hit', row.limit_hit],
+    ['Sent between executors', row.exchanged === null || row.exchanged === undefined ? null : bytes(row.exchanged)], ['Executors that send', row.executors ?? null], ['Written to disk', bytes(row.written)], ['Read from disk', bytes(row.read)], ['Partitions', count(row.partitions)], ['Age', seconds(row.age)], ['Limit that it has hit', row.limit_hit],
   ].filter(([, value]) => value !== null && value !== undefined && value !== '–');
   const dialog = make('dialog', { 'aria-labelledby': 'details-title' },
     make('form', { method: 'dialog' }, make('h2', { id: 'details-title', text: `Temporary table ${row.id}` }),
@@ -181,6 +181,30 @@ export function createNow(app) {
   sessionsCard.count = make('span.muted');
   sessionsCard.heading.append(sessionsCard.count);
   sessionsCard.card.replaceChildren(sessionsCard.head, sessions.element);
+
+  const cluster = new DataTable({
+    label: 'Cluster', order: 'name', key: (row) => row.name, empty: 'No executor is there.',
+    columns: [
+      { id: 'name', title: 'Executor', sort: true, value: (row) => row.name, state: (row) => [row.name, row.address], cell: (row) => [make('span', { text: row.name }), make('span.sub', { text: row.address ?? '' })] },
+      { id: 'state', title: 'State', sort: true, value: (row) => row.state, cell: (row) => make(row.state === 'AVAILABLE' ? 'span.chip.accent' : 'span.chip.bad', { text: row.state }) },
+      { id: 'tasks', title: 'Tasks', number: true, sort: true, value: (row) => row.tasks, state: (row) => [row.tasks, row.slots], cell: (row) => `${count(row.tasks)} of ${count(row.slots)}` },
+      { id: 'memory', title: 'Memory', sort: true, value: (row) => row.memory, state: (row) => [row.memory, row.memory_limit], cell: (row) => meter('memory', bytes(row.memory), row.memory ?? 0, row.memory_limit, `${bytes(row.memory)} of ${bytes(row.memory_limit)}`, row.memory_limit) },
+      { id: 'disk', title: 'Temporary disk', number: true, sort: true, value: (row) => row.disk, cell: (row) => (row.disk ? bytes(row.disk) : '–') },
+    ],
+  });
+  const clusterCard = card('Cluster', { id: 'cluster-title' });
+  clusterCard.count = make('span.muted');
+  clusterCard.heading.append(clusterCard.count);
+  clusterCard.card.replaceChildren(clusterCard.head, cluster.element);
+  clusterCard.card.hidden = true;
+  function drawCluster(members, alive) {
+    clusterCard.card.hidden = members.length === 0;
+    if (members.length === 0) return;
+    cluster.update(members);
+    const exchanges = alive.filter((row) => row.purpose === 'EXCHANGE');
+    const moved = exchanges.length ? `, ${exchanges.length} ${exchanges.length === 1 ? 'exchange' : 'exchanges'} with ${bytes(sum(exchanges, 'exchanged'))}` : '';
+    clusterCard.count.textContent = `${members.length} ${members.length === 1 ? 'executor' : 'executors'}${moved}`;
+  }
   const remarks = make('div.stack');
   buildTables();
 
@@ -227,13 +251,14 @@ export function createNow(app) {
     const of = (id, name) => sum(alive.filter((row) => row.session === id), name);
     sessions.update(all.map((row) => ({ ...row, memory: of(row.id, 'memory'), disk: of(row.id, 'disk') })));
     sessionsCard.count.textContent = all.length ? `${all.length}, ${running} running` : '';
+    drawCluster(app.overview.cluster ?? [], alive);
     const list = app.overview.notes;
     if (remarks.childElementCount !== list.length) remarks.replaceChildren(...notes(list));
   }
 
   return {
     title: 'Now',
-    elements: [make('h1.hidden', { text: 'Now' }), make('dl.tiles', {}, Object.values(tiles).map((tile) => tile.element)), chartCard.card, tablesCard.card, sessionsCard.card, remarks],
+    elements: [make('h1.hidden', { text: 'Now' }), make('dl.tiles', {}, Object.values(tiles).map((tile) => tile.element)), chartCard.card, tablesCard.card, clusterCard.card, sessionsCard.card, remarks],
     show: () => { loadHistory(); if (app.overview) update(); },
     tick: update,
   };

@@ -209,6 +209,8 @@ fn the_overview_has_what_is_now_without_the_page_itself() {
         "the largest number is no limit"
     );
     assert_eq!(overview["server"]["account"], "root@localhost");
+    assert_eq!(overview["cluster"][2]["name"], "executor-3");
+    assert_eq!(overview["cluster"][2]["memory_limit"], 1 << 30);
     assert_eq!(overview["notes"], json!([]));
 }
 

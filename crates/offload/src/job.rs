@@ -5,8 +5,9 @@
 //! the last fragment, of all runs together, are those of the job. See Graefe, Encapsulation of Parallelism in the Volcano
 //! Query Processing System, 1990, for exchanges.
 
-use mayfly_plan::physical::{Plan, QueryPlan};
-use mayfly_plan::{ColumnSource, TableId, TableSource};
+use mayfly_plan::logical::visit_expression;
+use mayfly_plan::physical::{Operator, OperatorNumber, Plan, QueryPlan};
+use mayfly_plan::{ColumnSource, ExpressionKind, TableId, TableSource, with_stack};
 use mayfly_types::{PhysicalType, Result, SessionParameters, SqlType, Value};
 
 use crate::encoding::bytes::malformed;
@@ -83,8 +84,53 @@ pub struct TableCopy {
     pub table: String,
     /// The parts that hold its rows.
     pub parts: Vec<CopyPart>,
+    /// The call that gives its rows, of a table that no part holds: each run reads its share by itself. The number of rows
+    /// is that of the single part.
+    pub call: Option<TableCall>,
     /// Types of its columns. TIMESTAMPs are in UTC.
     pub types: Vec<SqlType>,
+}
+
+/// Call of a table function over files, for processes that see the same files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableCall {
+    /// Name of the function.
+    pub function: String,
+    /// Paths or URLs of the files, in order.
+    pub files: Vec<String>,
+    /// The other arguments.
+    pub options: Vec<CallOption>,
+    /// Lengths and changes of the files, as the function tells: a process that finds others must not read them.
+    pub version: String,
+    /// Number of rows.
+    pub rows: u64,
+}
+
+/// Argument of a call that has a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallOption {
+    /// Name.
+    pub name: String,
+    /// Value.
+    pub value: Value,
+    /// Type of the value.
+    pub ty: SqlType,
+}
+
+/// Share of a run in the pieces of a table: each `of`-th piece, from number `index` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Number of the first piece.
+    pub index: usize,
+    /// Number of shares.
+    pub of: usize,
+}
+
+impl Share {
+    /// Whether a piece belongs to the share.
+    pub fn has(self, piece: usize) -> bool {
+        piece % self.of.max(1) == self.index
+    }
 }
 
 /// Part of a table's copy.
@@ -144,18 +190,47 @@ impl Job {
         }
     }
 
-    /// The exchange that brings a fragment's rows to their reader. A fragment has one reader; the server is that of the
-    /// last one.
+    /// The fragment that reads the rows of a fragment, the position of the input, and the exchange. A fragment has one
+    /// reader; the server is that of the last one, for which there is none.
+    fn reader(&self, fragment: usize) -> Option<(&Fragment, usize, &Exchange)> {
+        self.fragments.iter().find_map(|reader| {
+            let mut inputs = reader.inputs.iter().enumerate();
+            inputs.find_map(|(position, input)| match input {
+                Input::Rows {
+                    fragment: from,
+                    exchange,
+                } if *from == fragment => Some((reader, position, exchange)),
+                _ => None,
+            })
+        })
+    }
+
+    /// The exchange that brings a fragment's rows to their reader.
     pub fn exchange_of(&self, fragment: usize) -> &Exchange {
-        let readers = self.fragments.iter().flat_map(|reader| &reader.inputs);
-        let mut exchanges = readers.filter_map(|input| match input {
-            Input::Rows {
-                fragment: from,
-                exchange,
-            } if *from == fragment => Some(exchange),
-            _ => None,
-        });
-        exchanges.next().unwrap_or(&Exchange::Gather)
+        let reader = self.reader(fragment);
+        reader.map_or(&Exchange::Gather, |(_, _, exchange)| exchange)
+    }
+
+    /// The operator of the plan that reads the rows of a fragment. `None` where the server reads them.
+    pub fn operator_of(&self, fragment: usize) -> Option<OperatorNumber> {
+        let (reader, position, _) = self.reader(fragment)?;
+        let number = *reader.numbers.get(position)?;
+        scan_number(&reader.plan, number as u64)
+    }
+
+    /// Words of the exchange that brings a fragment's rows to their reader.
+    pub fn exchange_text(&self, fragment: usize, partitions: usize) -> String {
+        match self.reader(fragment) {
+            None => "rows to the server".to_owned(),
+            Some((_, _, Exchange::Hash(keys))) if keys.is_empty() => {
+                "all rows to one partition".to_owned()
+            }
+            Some((_, _, Exchange::Hash(_))) => {
+                format!("rows by the hash of their keys to {partitions} partitions")
+            }
+            Some((_, _, Exchange::Broadcast)) => "all rows to each partition".to_owned(),
+            Some((_, _, Exchange::Gather)) => "all rows to one run".to_owned(),
+        }
     }
 
     /// Types of the columns of a fragment's rows, those of the plan alone.
@@ -179,18 +254,32 @@ impl Job {
     }
 
     /// Number of runs that receive the rows of a fragment.
-    pub(crate) fn receivers(&self, fragment: usize, partitions: usize) -> usize {
-        let is_reader = |reader: &&Fragment| {
-            let mut inputs = reader.inputs.iter();
-            inputs.any(
-                |input| matches!(input, Input::Rows { fragment: from, .. } if *from == fragment),
-            )
-        };
-        match self.fragments.iter().find(is_reader) {
-            Some(reader) if !reader.once => partitions,
+    pub fn receivers(&self, fragment: usize, partitions: usize) -> usize {
+        match self.reader(fragment) {
+            Some((reader, ..)) if !reader.once => partitions,
             _ => 1,
         }
     }
+}
+
+/// The operator that scans a table of a plan, its subqueries included.
+fn scan_number(plan: &Plan, id: u64) -> Option<OperatorNumber> {
+    if let Operator::TableScan { table, .. } = &plan.operator {
+        return (table.id.0 == id).then_some(plan.number);
+    }
+    let mut found = None;
+    with_stack(|| {
+        plan.for_each_input(&mut |input| found = found.or_else(|| scan_number(input, id)));
+        plan.for_each_expression(&mut |expression| {
+            visit_expression(expression, &mut |inner| {
+                if let ExpressionKind::Subquery(subquery) = &inner.kind {
+                    found = found.or_else(|| scan_number(&subquery.plan, id));
+                }
+                true
+            });
+        });
+    });
+    found
 }
 
 impl TableCopy {

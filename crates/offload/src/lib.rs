@@ -13,6 +13,9 @@ pub mod run;
 
 pub use distribute::{Distributed, distribute};
 pub use encoding::Refused;
-pub use exchange::{Figures, Receiver, Rows, check_tables, error_in, error_text};
-pub use job::{CopyPart, Exchange, Fragment, Input, Job, JobSettings, TableCopy, TableInput};
-pub use run::{Place, Worker, WorkerOptions};
+pub use exchange::{Figures, JobObserver, Receiver, Rows, check_tables, error_in, error_text};
+pub use job::{
+    CallOption, CopyPart, Exchange, Fragment, Input, Job, JobSettings, Share, TableCall, TableCopy,
+    TableInput,
+};
+pub use run::{FragmentRun, OpenRows, Place, RunInput, Worker, WorkerOptions};

@@ -46,11 +46,11 @@ pub use tree_version::{TreeVersion, WatchedRanges};
 pub use workers::{Worker, WorkerPool};
 
 pub use temptable::{
-    Access, BuildRow, DistinctRows, GroupIndex, Groups, HashFunction, InternalScan, InternalTable,
-    InternalTableEngine, InternalTableRecord, InternalTableSpec, JoinIndex, JoinMatches, JoinPair,
-    JoinProbe, KeyColumn, KeyHasher, KeyMode, KeyedRows, LimitHit, MemoryIndex, MemoryKeyPart,
-    MemoryLimits, Partition, PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan,
-    SortKey, SortedScan, StatementCounters, StatementOwner, Taken, TempTable, TempTableContext,
-    TempTableOptions, TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext,
-    UserTableEngine, VaryingBytes,
+    Access, BuildRow, DistinctRows, ExchangeFigures, ExchangeRecord, GroupIndex, Groups,
+    HashFunction, InternalScan, InternalTable, InternalTableEngine, InternalTableRecord,
+    InternalTableSpec, JoinIndex, JoinMatches, JoinPair, JoinProbe, KeyColumn, KeyHasher, KeyMode,
+    KeyedRows, LimitHit, MemoryIndex, MemoryKeyPart, MemoryLimits, Partition, PartitionQueue,
+    Purpose, Registry, RegistryEntry, Resources, Scan, SortKey, SortedScan, StatementCounters,
+    StatementOwner, Taken, TempTable, TempTableContext, TempTableOptions, TempTableSpec,
+    TempTableWriter, UndoLog, UserTable, UserTableContext, UserTableEngine, VaryingBytes,
 };

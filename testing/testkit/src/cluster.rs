@@ -9,7 +9,10 @@ use std::vec;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use mayfly_offload::{Exchange, Input, Job, Place, Rows, Worker, WorkerOptions};
+use mayfly_engine::{Database, DatabaseOptions, FileRows};
+use mayfly_offload::{
+    Exchange, Figures, Input, Job, JobObserver, Place, Rows, RunInput, Share, Worker, WorkerOptions,
+};
 use mayfly_types::{Batch, Error, Interrupt, Result};
 
 /// Changes the batches that a run sends: (fragment, partition of the run, its batches).
@@ -25,6 +28,8 @@ pub struct LocalCluster {
     transport: Mutex<Option<Box<Transport>>>,
     /// Encoded jobs that were run.
     jobs: Mutex<Vec<Vec<u8>>>,
+    /// What reads files.
+    files: Arc<Database>,
 }
 
 impl fmt::Debug for LocalCluster {
@@ -47,12 +52,20 @@ impl LocalCluster {
                 temp_space: u64::MAX,
             })
         };
+        let files = Database::open(DatabaseOptions::new()).expect("a database");
         Self {
             partitions,
             workers: (0..partitions).map(worker).collect(),
             transport: Mutex::default(),
             jobs: Mutex::default(),
+            files,
         }
+    }
+
+    /// The database whose table functions read files.
+    #[must_use]
+    pub fn files(&self) -> &Arc<Database> {
+        &self.files
     }
 
     /// Sets a transport that changes what crosses an exchange.
@@ -90,6 +103,7 @@ impl LocalCluster {
         job: &Job,
         parts: &Parts<'_>,
         interrupt: &Interrupt,
+        observer: &Arc<dyn JobObserver>,
     ) -> Result<Box<dyn Rows>> {
         // A job crosses to other processes as bytes.
         let bytes = job.encode().map_err(|refused| {
@@ -109,7 +123,8 @@ impl LocalCluster {
                     partition,
                     partitions: self.partitions,
                 };
-                let mut batches = self.run(&job, place, &sent, parts, interrupt)?;
+                let (mut batches, figures) = self.run(&job, place, &sent, parts, interrupt)?;
+                observer.observe(figures);
                 let transport = self
                     .transport
                     .lock()
@@ -132,38 +147,63 @@ impl LocalCluster {
         sent: &[Vec<Vec<Batch>>],
         parts: &Parts<'_>,
         interrupt: &Interrupt,
-    ) -> Result<Vec<Batch>> {
+    ) -> Result<(Vec<Batch>, Figures)> {
         let Place {
             fragment,
             partition,
             ..
         } = place;
         let inputs = job.fragments[fragment].inputs.iter();
-        let inputs = inputs.map(|input| match input {
-            Input::Table(table) => {
-                let all = table
-                    .copy
-                    .parts
-                    .iter()
-                    .flat_map(|part| in_pieces(parts(&part.location)));
-                let runs = job.runs(fragment, self.partitions);
-                let own = all.enumerate().filter(|(at, _)| at % runs == partition);
-                let own = own.map(|(_, batch)| {
-                    let columns = table
-                        .columns
+        let inputs = inputs.map(|input| {
+            let rows = match input {
+                Input::Table(table) if let Some(call) = &table.copy.call => {
+                    let share = Share {
+                        index: partition,
+                        of: job.runs(fragment, self.partitions),
+                    };
+                    let (reader, job, call) =
+                        (Arc::clone(&self.files), Arc::clone(job), call.clone());
+                    let (types, columns) = (table.copy.types.clone(), table.columns.clone());
+                    let interrupt = interrupt.clone();
+                    return RunInput::Open(Box::new(move |terms, diagnostics| {
+                        reader.file_rows(&FileRows {
+                            call: &call,
+                            types: &types,
+                            columns: &columns,
+                            terms,
+                            share,
+                            session: &job.settings.session,
+                            interrupt: &interrupt,
+                            diagnostics,
+                        })
+                    }));
+                }
+                Input::Table(table) => {
+                    let all = table
+                        .copy
+                        .parts
                         .iter()
-                        .map(|column| Arc::clone(batch.column(*column)));
-                    Batch::new(columns.collect(), batch.row_count())
-                });
-                kept(own.collect())
-            }
-            Input::Rows { fragment, exchange } => {
-                let all = sent[*fragment].iter().flatten();
-                kept(match exchange {
-                    Exchange::Hash(_) => all.map(|batch| sent_to(batch, partition)).collect(),
-                    Exchange::Broadcast | Exchange::Gather => all.cloned().collect(),
-                })
-            }
+                        .flat_map(|part| in_pieces(parts(&part.location)));
+                    let runs = job.runs(fragment, self.partitions);
+                    let own = all.enumerate().filter(|(at, _)| at % runs == partition);
+                    let own = own.map(|(_, batch)| {
+                        let columns = table
+                            .columns
+                            .iter()
+                            .map(|column| Arc::clone(batch.column(*column)));
+                        Batch::new(columns.collect(), batch.row_count())
+                    });
+                    kept(own.collect())
+                }
+                Input::Rows { fragment, exchange } => {
+                    let all = sent[*fragment].iter().flatten();
+                    kept(match exchange {
+                        Exchange::Hash(_) => all.map(|batch| sent_to(batch, partition)).collect(),
+                        Exchange::Broadcast | Exchange::Gather => all.cloned().collect(),
+                    })
+                }
+            };
+            RunInput::Rows(rows)
         });
         let inputs = inputs.collect();
         let worker = &self.workers[partition % self.workers.len()];
@@ -172,7 +212,7 @@ impl LocalCluster {
         while let Some(batch) = rows.next_batch()? {
             batches.push(batch);
         }
-        Ok(batches)
+        Ok((batches, rows.figures()))
     }
 }
 

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mayfly_offload::Job;
+use mayfly_offload::{Job, JobObserver};
 use mayfly_types::Interrupt;
 
 use crate::cluster::LocalCluster;
 use mayfly_engine::{
     Batch, Error, LoadedColumn, Member, MemberState, PartToLoad, Result, Rows, SecondaryEngine,
-    TablePart, codes, value_at,
+    TableCall, TablePart, codes, value_at,
 };
 
 /// A part of a table.
@@ -139,7 +139,7 @@ impl MemoryEngine {
 }
 
 impl SecondaryEngine for MemoryEngine {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "CLUSTER"
     }
 
@@ -147,16 +147,25 @@ impl SecondaryEngine for MemoryEngine {
         self.part_rows
     }
 
+    fn call(&self, call: TableCall) -> Option<TableCall> {
+        Some(call)
+    }
+
     fn partitions(&self) -> usize {
         self.cluster.partitions()
     }
 
-    fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>> {
+    fn run(
+        &self,
+        job: &Arc<Job>,
+        interrupt: &Interrupt,
+        observer: &Arc<dyn JobObserver>,
+    ) -> Result<Box<dyn Rows>> {
         let parts = |location: &str| {
             let part = self.state().parts.get(location).cloned();
             part.map_or(Vec::new(), |part| part.batches)
         };
-        self.cluster.rows(job, &parts, interrupt)
+        self.cluster.rows(job, &parts, interrupt, observer)
     }
 
     fn load(&self, part: &PartToLoad<'_>, rows: &mut dyn Rows) -> Result<TablePart> {

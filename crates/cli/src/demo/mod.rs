@@ -83,7 +83,7 @@ impl Run {
 
 /// Runs the demonstration and prints it.
 pub(crate) fn run(demo: &DemoOptions, options: &Options) -> Result<ExitCode, String> {
-    let database_options = options.database_options()?;
+    let database_options = options.engine.database_options()?;
     let threads = database_options.threads;
     let database = Database::open(database_options).map_err(|e| e.to_string())?;
     let mut session = database.session();

@@ -42,7 +42,7 @@ impl Subject {
         directory: Option<&Path>,
         seconds: u64,
     ) -> Result<Self, String> {
-        let mut database_options = options.database_options()?;
+        let mut database_options = options.engine.database_options()?;
         let own = directory
             .map(|directory| directory.join(format!("mayfly-reproduce-{}", std::process::id())));
         database_options.datadir.clone_from(&own);

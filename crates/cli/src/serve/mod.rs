@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Args;
 use mayfly_engine::{BackgroundErrors, Database, RootPassword, VERSION};
 use mayfly_wire::{Server, ServerOptions};
 use sd_notify::NotifyState;
@@ -25,16 +26,42 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use self::settings::Settings;
-use crate::options::{Options, ServeOptions};
+use crate::options::{EngineOptions, ServeOptions};
 
 /// Time for which running statements may continue when the server is stopped, for those that are about to end.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Time for which requests to the page may continue then.
 const PAGE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Serves until a signal or a client asks it to stop.
-pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, String> {
-    let mut settings = Settings::gather(serve, options)?;
+/// A server, for programs that add something to its database.
+#[derive(Debug, Args)]
+pub struct Serve {
+    #[command(flatten)]
+    serve: ServeOptions,
+    #[command(flatten)]
+    engine: EngineOptions,
+}
+
+impl Serve {
+    /// Serves until a signal or a client asks it to stop. `prepare` gets the database before clients do.
+    ///
+    /// # Errors
+    /// The reason why the server could not start.
+    pub fn run(
+        &self,
+        prepare: impl FnOnce(&Arc<Database>) -> Result<(), String>,
+    ) -> Result<ExitCode, String> {
+        run(&self.serve, &self.engine, prepare)
+    }
+}
+
+/// Serves until a signal or a client asks it to stop. `prepare` gets the database before clients do.
+pub(crate) fn run(
+    serve: &ServeOptions,
+    engine: &EngineOptions,
+    prepare: impl FnOnce(&Arc<Database>) -> Result<(), String>,
+) -> Result<ExitCode, String> {
+    let mut settings = Settings::gather(serve, engine)?;
     log::start(&settings.log_level)?;
     // From here on signals are held until they are read.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(|error| error.to_string())?;
@@ -44,6 +71,7 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     settings.database.background_errors = Some(Arc::new(ServerLog));
     let database = Database::open(settings.database).map_err(|error| error.to_string())?;
     mayfly_files::register(&database);
+    prepare(&database)?;
     let most = database.variable("max_connections");
     if let Err(warning) = descriptors::raise_limit(most.and_then(|it| it.parse().ok()).unwrap_or(0))
     {

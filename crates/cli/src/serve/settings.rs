@@ -8,7 +8,7 @@ use mayfly_engine::{DatabaseOptions, Defaults};
 use mayfly_wire::{ServerOptions, TlsOptions};
 
 use super::config_file::{self, Setting};
-use crate::options::{Options, ServeOptions, parse_size};
+use crate::options::{EngineOptions, ServeOptions, parse_size};
 
 /// MySQL's port.
 const PORT: u16 = 3306;
@@ -68,23 +68,23 @@ struct FileSettings {
 
 impl Settings {
     /// Merges the settings of the command line with those of the file.
-    pub(super) fn gather(serve: &ServeOptions, options: &Options) -> Result<Self, String> {
+    pub(super) fn gather(serve: &ServeOptions, engine: &EngineOptions) -> Result<Self, String> {
         let mut file = FileSettings::default();
         if let Some(path) = &serve.config {
             for setting in config_file::read(path, &GROUPS)? {
                 file.take(setting)?;
             }
         }
-        let mut database = options.database_options()?;
+        let mut database = engine.database_options()?;
         database.memory_limit = database.memory_limit.or(file.memory_limit);
-        if let (None, Some(threads)) = (options.engine.threads, file.threads) {
+        if let (None, Some(threads)) = (engine.threads, file.threads) {
             database.threads = threads;
         }
         let path = |given: &Option<PathBuf>, name: &str| {
             let of_file = || file.paths.get(name).map(PathBuf::from);
             given.clone().or_else(of_file)
         };
-        if let Some(tmpdir) = path(&options.engine.tmpdir, "tmpdir") {
+        if let Some(tmpdir) = path(&engine.tmpdir, "tmpdir") {
             database.tmpdir = tmpdir;
         }
         if serve.ephemeral {
@@ -101,7 +101,7 @@ impl Settings {
         }
         // Clients must not read files of the server process.
         database.local_infile = false;
-        database.defaults = if options.engine.mysql_defaults || file.has_mysql_defaults {
+        database.defaults = if engine.mysql_defaults || file.has_mysql_defaults {
             Defaults::MySql
         } else {
             Defaults::Server

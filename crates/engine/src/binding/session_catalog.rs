@@ -40,6 +40,8 @@ pub(crate) struct SessionCatalog<'s> {
     /// Number of these that are computed from the engine's state.
     computed: Cell<usize>,
     base_tables: RefCell<Vec<Arc<BaseTable>>>,
+    /// The tables that calls of table functions give.
+    calls: RefCell<Vec<Arc<BaseTable>>>,
     /// What relations are computed from, once one is named.
     relations: OnceCell<Arc<RelationContext>>,
     /// The temporary tables named so far, where naming one twice is an error.
@@ -75,6 +77,7 @@ impl<'s> SessionCatalog<'s> {
             tables: RefCell::default(),
             computed: Cell::new(0),
             base_tables: RefCell::default(),
+            calls: RefCell::default(),
             relations: OnceCell::new(),
             named: RefCell::default(),
             is_uncacheable: Cell::new(false),
@@ -171,6 +174,11 @@ impl<'s> SessionCatalog<'s> {
         self.base_tables.borrow()
     }
 
+    /// The tables that calls of table functions give.
+    pub(crate) fn calls(&self) -> Ref<'_, Vec<Arc<BaseTable>>> {
+        self.calls.borrow()
+    }
+
     /// The first temporary table that was looked up.
     pub(crate) fn temporary_table_read(&self) -> Option<String> {
         let tables = self.base_tables.borrow();
@@ -238,7 +246,9 @@ impl<'s> SessionCatalog<'s> {
             table.rows_in(self.context)
         })?;
         let mut source = table.source_in(self.context)?;
-        Arc::make_mut(&mut source).is_call = true;
+        let own = Arc::make_mut(&mut source);
+        own.is_call = true;
+        own.secondary_engine.clone_from(&self.secondary_engine);
         Ok(source)
     }
 
@@ -439,7 +449,9 @@ impl Catalog for SessionCatalog<'_> {
         self.is_uncacheable.set(true);
         let rights = self.rights(self.current_rights());
         let table = table_functions::call(self.context, call, &rights)?;
-        self.table_of_statement(&table)
+        let source = self.table_of_statement(&table)?;
+        self.calls.borrow_mut().push(Arc::new(table));
+        Ok(source)
     }
 
     fn view(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<ViewSource>>> {

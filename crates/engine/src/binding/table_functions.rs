@@ -9,7 +9,7 @@ use mayfly_syntax::ast::{
     visit_expressions,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result};
+use mayfly_types::{CollationId, Interrupt, Result};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::Rights;
@@ -60,13 +60,23 @@ pub(super) fn call(
 
 /// The facts of the statement, for rights that apply in a part of it.
 pub(crate) fn facts(context: &StatementContext<'_>, rights: &Rights) -> TableFunctionContext {
+    let interrupt = context.temp_table_context().interrupt();
+    facts_until(context, rights, interrupt)
+}
+
+/// The facts of a statement that `interrupt` ends.
+pub(crate) fn facts_until(
+    context: &StatementContext<'_>,
+    rights: &Rights,
+    interrupt: &Interrupt,
+) -> TableFunctionContext {
     const FILE: PrivilegeSet = PrivilegeSet::of(&[Privilege::File]);
     let database = context.database();
     let temp = context.temp_table_context();
     let (batch_rows, threads) = context.rows_at_once();
     let memory = StatementMemory::new(&database.resources, temp.memory());
     let access = StoreAccess {
-        interrupt: temp.interrupt().clone(),
+        interrupt: interrupt.clone(),
         memory: memory.clone(),
         options: StoreOptions::default(),
     };
@@ -79,7 +89,7 @@ pub(crate) fn facts(context: &StatementContext<'_>, rights: &Rights) -> TableFun
         ),
         session: Arc::clone(&context.options().session),
         memory,
-        interrupt: temp.interrupt().clone(),
+        interrupt: interrupt.clone(),
         diagnostics: Arc::clone(context.diagnostics()),
         workers: database.resources.workers.clone(),
         threads,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+use mayfly_offload::TableCall;
 use mayfly_plan::{ColumnSource, IndexContent, TableId, TableSource};
 use mayfly_storage::{DurableTransaction, UserTable};
 use mayfly_types::temporal::TimeZone;
@@ -106,6 +107,11 @@ impl BaseTable {
         definition.created = created;
         let table = ProvidedTable::new(provider, name);
         Self::over(id, definition, Arc::new(ProvidedStore(Arc::new(table))))
+    }
+
+    /// The call by which other processes read the rows, of a table of files that they may see too.
+    pub(crate) fn call(&self) -> Option<TableCall> {
+        self.store.provider()?.call()
     }
 
     /// Whether its rows are outside of the engine.

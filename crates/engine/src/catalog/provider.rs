@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use mayfly_offload::{Share, TableCall};
 use mayfly_storage::{Participant, ScanRequest};
 use mayfly_types::{Batch, Error, OrderColumn, Result, SqlType, TermShape, TermSupport};
 
@@ -75,6 +76,21 @@ pub trait TableProvider: Debug + Send + Sync {
     /// # Errors
     /// Any error of reading.
     fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>>;
+
+    /// The call by which other processes read the rows, of a table of files that they may see too; `None` for others. The
+    /// number of its rows is exact.
+    fn call(&self) -> Option<TableCall> {
+        None
+    }
+
+    /// Starts a scan of a share of a table that has a [`Self::call`].
+    ///
+    /// # Errors
+    /// Any error of reading.
+    fn scan_share(&self, request: &ScanRequest<'_>, share: Share) -> Result<Box<dyn ProvidedRows>> {
+        let _ = (request, share);
+        Err(Error::internal("a table that is not divided has no shares"))
+    }
 
     /// Whether no statement may change rows: 1036.
     fn is_read_only(&self) -> bool {

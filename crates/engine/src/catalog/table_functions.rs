@@ -10,6 +10,7 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use mayfly_offload::CallOption;
 use mayfly_storage::WorkerPool;
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Result, SessionParameters, SqlType, Value};
@@ -163,6 +164,13 @@ impl TableArguments {
     /// The name of the function.
     pub fn function(&self) -> &str {
         &self.function
+    }
+
+    /// The options of the call, for the same call elsewhere.
+    pub fn options(&self) -> Vec<CallOption> {
+        let options = self.named.iter().cloned();
+        let option = |(name, value, ty)| CallOption { name, value, ty };
+        options.map(option).collect()
     }
 
     /// 1210: an error of the arguments.

@@ -21,6 +21,7 @@ use super::indexes::{IndexStorage, index_specs};
 use super::private_rows::PrivateStore;
 use super::provided::ProvidedTable;
 use super::provided_changes::ChangeableTable;
+use super::provider::TableProvider;
 use super::shared_rows::SharedSpace;
 use super::table_access::{RowAccess, TableAccess};
 use super::trees::{Lifespan, Trees};
@@ -67,6 +68,11 @@ pub(crate) trait TableStore: TableRows {
 
     /// The capabilities of scans, if the rows are outside of the engine.
     fn scans(&self) -> Option<Arc<dyn ScanCapabilities>> {
+        None
+    }
+
+    /// The provider, if the rows are outside of the engine.
+    fn provider(&self) -> Option<&Arc<dyn TableProvider>> {
         None
     }
 }
@@ -339,5 +345,9 @@ impl TableRows for ProvidedStore {
 impl TableStore for ProvidedStore {
     fn scans(&self) -> Option<Arc<dyn ScanCapabilities>> {
         Some(Arc::clone(&self.0) as _)
+    }
+
+    fn provider(&self) -> Option<&Arc<dyn TableProvider>> {
+        Some(self.0.provider())
     }
 }

@@ -4,11 +4,13 @@
 //! [`RelationContext`] borrows nothing: it has handles to what is shared, and copies of what belongs to the session
 //! alone, taken when the statement names its first relation.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use mayfly_exec::ExecutionContext;
 use mayfly_functions::UserVariables;
 use mayfly_plan::TableSource;
+use mayfly_storage::Purpose;
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{
     DurableTransaction, ReadLock, ReadView, Statement as DurableStatement,
@@ -89,6 +91,13 @@ impl RelationContext {
             }),
             statements: Default::default(),
         }
+    }
+
+    /// The sessions for which a secondary engine works now.
+    pub(super) fn sessions_on_secondary(&self) -> HashSet<u64> {
+        let tables = self.database.resources.registry.entries().into_iter();
+        let exchanges = tables.filter(|table| table.purpose == Purpose::Exchange);
+        exchanges.map(|table| table.owner.session_id).collect()
     }
 
     pub(super) fn database(&self) -> &Arc<Database> {

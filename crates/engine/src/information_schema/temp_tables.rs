@@ -180,6 +180,7 @@ fn directory_files(tier: &TierUsage, options: &TempSpaceOptions, initial: u64) -
 
 /// The columns after AGE and the digest.
 fn work_row(entry: &RegistryEntry) -> Row {
+    let is_exchange = entry.purpose == Purpose::Exchange;
     row![
         entry.engine,
         entry.operator.map(u64::from),
@@ -192,6 +193,8 @@ fn work_row(entry: &RegistryEntry) -> Row {
         entry.limit.map(|limit| limit.bytes),
         bounded(entry.memory_limit),
         bounded(entry.disk_limit),
+        is_exchange.then_some(entry.bytes_exchanged),
+        is_exchange.then_some(entry.executors),
     ]
 }
 
@@ -314,7 +317,7 @@ fn shared_tables(context: &RelationContext) -> Vec<Row> {
 }
 
 /// Number of columns.
-const COLUMNS: usize = 27;
+const COLUMNS: usize = 29;
 
 /// The position of the column ENGINE.
 const ENGINE: usize = 16;

@@ -73,6 +73,8 @@ sums! {
         hit_max_ram: "Those that went to disk at temptable_max_ram.";
         tmp_bytes: "The most memory of each statement's temporary tables.";
         tmp_bytes_written: "Bytes that went to temporary files.";
+        on_secondary: "Those that a secondary engine computed.";
+        bytes_exchanged: "Bytes of rows that processes of a secondary engine sent each other.";
         select_full_join: "Joins without an index.";
         select_full_range_join: "Joins that read ranges of a later table.";
         select_range: "Those that read ranges of their first table.";
@@ -183,6 +185,8 @@ impl StatementTotals {
                 (&self.hit_max_ram, summary.hit_max_ram),
                 (&self.tmp_bytes, summary.memory_peak),
                 (&self.tmp_bytes_written, summary.bytes_overflowed),
+                (&self.on_secondary, u64::from(summary.on_secondary)),
+                (&self.bytes_exchanged, summary.bytes_exchanged),
                 (&self.select_full_join, summary.select_full_join),
                 (&self.select_full_range_join, summary.select_full_range_join),
                 (&self.select_range, summary.select_range),

@@ -7,15 +7,16 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use mayfly_memory::sync::lock;
-use mayfly_offload::{Figures, Job, Receiver, Rows, check_tables, job::carried};
+use mayfly_offload::{Job, JobObserver, Receiver, Rows, check_tables, job::carried};
 use mayfly_storage::table::{Table, TableScan, TableStatistics};
+use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{BatchStream, ScanRequest, StreamScan};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Diagnostics, Error, Interrupt, PhysicalType, Result};
+use mayfly_types::{Batch, Diagnostics, Error, PhysicalType, Result};
 
 use super::SecondaryEngine;
 use super::copies::LoadedCopy;
+use super::exchanges::Exchanges;
 
 /// Number of times that a job is started at most.
 const ATTEMPTS: u32 = 2;
@@ -28,10 +29,9 @@ pub(crate) struct JobTable {
     rows: u64,
     /// The copies that the job reads: the engine keeps their parts as long as these are here.
     _copies: Vec<Arc<LoadedCopy>>,
-    interrupt: Interrupt,
+    context: TempTableContext,
     diagnostics: Arc<Diagnostics>,
-    /// Figures of the job's runs, once it has ended.
-    figures: Arc<Mutex<Vec<Figures>>>,
+    exchanges: Arc<Exchanges>,
 }
 
 impl fmt::Debug for JobTable {
@@ -48,7 +48,7 @@ impl JobTable {
         engine: Arc<dyn SecondaryEngine>,
         job: Job,
         copies: Vec<Arc<LoadedCopy>>,
-        interrupt: Interrupt,
+        context: TempTableContext,
         diagnostics: Arc<Diagnostics>,
     ) -> Self {
         let last = job.fragments.len().saturating_sub(1);
@@ -61,32 +61,15 @@ impl JobTable {
             columns,
             rows,
             _copies: copies,
-            interrupt,
+            context,
             diagnostics,
-            figures: Arc::default(),
+            exchanges: Arc::default(),
         }
     }
 
     /// What each stage of the job has done, as texts, once it has ended.
     pub(crate) fn stages(&self) -> Vec<String> {
-        let figures = lock(&self.figures);
-        let stages = (0..self.job.fragments.len()).map(|number| {
-            let own: Vec<&Figures> = figures.iter().filter(|own| own.fragment == number).collect();
-            let sum = |of: fn(&Figures) -> u64| own.iter().map(|own| of(own)).sum::<u64>();
-            let slowest = own.iter().map(|own| own.microseconds).max().unwrap_or(0);
-            format!(
-                "Stage {number}, {} runs: {} rows in, {} rows out, {} bytes sent, {} bytes spilled, \
-                 memory {} bytes, slowest run {:.1} ms",
-                own.len(),
-                sum(|own| own.rows_in.iter().sum()),
-                sum(|own| own.rows_out),
-                sum(|own| own.bytes_out),
-                sum(|own| own.spilled_bytes),
-                own.iter().map(|own| own.memory_peak).max().unwrap_or(0),
-                slowest as f64 / 1000.0,
-            )
-        });
-        stages.collect()
+        self.exchanges.stages(self.job.fragments.len())
     }
 }
 
@@ -106,9 +89,9 @@ impl Table for JobTable {
         let mut run = JobRun {
             engine: Arc::clone(&self.engine),
             job: Arc::clone(&self.job),
-            interrupt: self.interrupt.clone(),
+            context: self.context.clone(),
             diagnostics: Arc::clone(&self.diagnostics),
-            figures: Arc::clone(&self.figures),
+            exchanges: Arc::clone(&self.exchanges),
             rows: None,
             attempts: 0,
             has_given: false,
@@ -123,9 +106,9 @@ impl Table for JobTable {
 struct JobRun {
     engine: Arc<dyn SecondaryEngine>,
     job: Arc<Job>,
-    interrupt: Interrupt,
+    context: TempTableContext,
     diagnostics: Arc<Diagnostics>,
-    figures: Arc<Mutex<Vec<Figures>>>,
+    exchanges: Arc<Exchanges>,
     /// `None` after the last row.
     rows: Option<Receiver<Box<dyn Rows>>>,
     attempts: u32,
@@ -136,10 +119,16 @@ impl JobRun {
     fn start(&mut self) -> Result<()> {
         loop {
             self.attempts += 1;
-            match self.engine.run(&self.job, &self.interrupt) {
+            let partitions = self.engine.partitions();
+            let name = self.engine.name();
+            self.exchanges
+                .start(&self.job, name, partitions, &self.context);
+            let observer = Arc::clone(&self.exchanges) as Arc<dyn JobObserver>;
+            let interrupt = self.context.interrupt();
+            match self.engine.run(&self.job, interrupt, &observer) {
                 Ok(rows) => {
                     let last = self.job.fragments.len() - 1;
-                    let runs = self.job.runs(last, self.engine.partitions());
+                    let runs = self.job.runs(last, partitions);
                     self.rows = Some(Receiver::new(rows, last, runs));
                     return Ok(());
                 }
@@ -159,16 +148,25 @@ impl JobRun {
             let (count, conditions) = rows.conditions();
             self.diagnostics.receive(count, conditions);
             check_tables(&self.job, self.engine.partitions(), rows.figures())?;
-            *lock(&self.figures) = rows.figures().to_vec();
+            for figures in rows.figures() {
+                self.exchanges.observe(figures.clone());
+            }
+            self.exchanges.end();
         }
         Ok(())
+    }
+}
+
+impl Drop for JobRun {
+    fn drop(&mut self) {
+        self.exchanges.end();
     }
 }
 
 impl BatchStream for JobRun {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         loop {
-            self.interrupt.check()?;
+            self.context.interrupt().check()?;
             let Some(rows) = &mut self.rows else {
                 return Ok(None);
             };

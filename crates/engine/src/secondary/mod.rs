@@ -7,10 +7,15 @@
 //! knows as of which version of the table its rows are; [`loading`] makes it, and makes it anew after changes from the parts that
 //! changed. The engine itself keeps nothing but the parts.
 //!
+//! Tables of files need no copy where the members of the engine see the files ([`files`]). While a job runs, its exchanges are
+//! seen as temporary tables are ([`exchanges`]).
+//!
 //! A statement reads a copy only if the rows are those that it would read here: the table has not changed since, and
 //! the statement's snapshot has all of it.
 
 pub(crate) mod copies;
+mod exchanges;
+pub(crate) mod files;
 pub(crate) mod jobs;
 pub(crate) mod loading;
 
@@ -18,13 +23,15 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use mayfly_offload::Job;
-pub use mayfly_offload::Rows;
+pub use mayfly_offload::{CallOption, JobObserver, Rows, Share, TableCall};
 use mayfly_types::{Interrupt, Result, SqlType};
+
+pub use self::files::FileRows;
 
 /// An engine beside this one, which keeps copies of tables.
 pub trait SecondaryEngine: Debug + Send + Sync {
     /// Its name in `SECONDARY_ENGINE =`, compared without regard to case.
-    fn name(&self) -> &str;
+    fn name(&self) -> &'static str;
 
     /// Number of rows of a part, from which on the next one begins.
     fn part_rows(&self) -> u64 {
@@ -45,15 +52,28 @@ pub trait SecondaryEngine: Debug + Send + Sync {
     /// 3889 where it fails.
     fn unload(&self, part: &TablePart) -> Result<()>;
 
+    /// The call by which the members of the engine read a table of files, with the paths that they know; `None` where they do
+    /// not see the files.
+    fn call(&self, call: TableCall) -> Option<TableCall> {
+        let _ = call;
+        None
+    }
+
     /// Number of partitions of a job: runs of each fragment that does not run once.
     fn partitions(&self) -> usize;
 
     /// Starts a job. The rows are those of the last fragment, of all of its runs, in their envelopes
-    /// ([`mayfly_offload::exchange`]). Dropping them ends the job, and so does the end of the statement.
+    /// ([`mayfly_offload::exchange`]). Dropping them ends the job, and so does the end of the statement. While the job runs,
+    /// `observer` is told what its runs do, as often as the engine likes.
     ///
     /// # Errors
     /// 3889 where the engine fails; errors of the job's fragments; 1317 and 3024 for a statement that has ended.
-    fn run(&self, job: &Arc<Job>, interrupt: &Interrupt) -> Result<Box<dyn Rows>>;
+    fn run(
+        &self,
+        job: &Arc<Job>,
+        interrupt: &Interrupt,
+        observer: &Arc<dyn JobObserver>,
+    ) -> Result<Box<dyn Rows>>;
 
     /// What it runs on: the rows of SHOW CLUSTER.
     ///

@@ -290,6 +290,10 @@ impl StatementContext<'_> {
         let diagnostics = &mut self.session.diagnostics;
         let finished = temp.finished_tables();
         let rows_reread: u64 = finished.iter().map(rows_read_again).sum();
+        let bytes_exchanged: u64 = finished.iter().map(|table| table.bytes_exchanged).sum();
+        let on_secondary = finished
+            .iter()
+            .any(|table| table.purpose == Purpose::Exchange);
         diagnostics.finished_temporary_tables.extend(finished);
         let summary = &mut diagnostics.summary;
         summary.has_worked = true;
@@ -307,12 +311,18 @@ impl StatementContext<'_> {
         summary.sort_scan += sort_scan;
         summary.disk_tables += disk_tables;
         summary.bytes_overflowed += get(&temp.bytes_overflowed);
+        summary.bytes_exchanged += bytes_exchanged;
+        summary.on_secondary |= on_secondary;
         summary.rows_examined += get(&done.rows_examined) + get(&done.sort_rows) + rows_reread;
         summary.no_index_used |= get(&done.select_scan) + get(&done.select_full_join) > 0;
         summary.memory_peak = summary.memory_peak.max(execution.temp.memory().peak());
         summary.disk_peak = summary.disk_peak.max(execution.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);
         summary.results = *diagnostics.results.lock();
+        if on_secondary {
+            let counter = Counter::SecondaryEngineExecutionCount;
+            self.counters().add(counter, 1);
+        }
     }
 }
 

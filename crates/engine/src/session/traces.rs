@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use mayfly_plan::Trace;
 use mayfly_plan::explain::{ExecutedTable, MeasuredTable, MemoryLimit, note_executed};
-use mayfly_storage::temptable::RegistryEntry;
+use mayfly_storage::temptable::{Purpose, RegistryEntry};
 
 use crate::statement_options::TraceOptions;
 
@@ -182,6 +182,8 @@ pub(crate) fn measured(entry: &RegistryEntry) -> MeasuredTable {
             bytes: limit.bytes,
         }),
         overflowed: entry.overflowed,
+        exchanged: (entry.purpose == Purpose::Exchange)
+            .then_some((entry.bytes_exchanged, entry.executors)),
     }
 }
 

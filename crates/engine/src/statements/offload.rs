@@ -27,7 +27,6 @@ use crate::secondary::loading::LoadCause;
 use crate::session::{StatementContext, StatementTables};
 use crate::statement_options::SecondaryEngineUse;
 use crate::statements::planned::{OffloadedPart, Planned};
-use crate::status::Counter;
 
 /// Table by which the rest of a plan names the rows of its job.
 const JOB: TableId = TableId(u64::MAX);
@@ -78,11 +77,12 @@ pub(super) fn is_wanted(context: &StatementContext<'_>, plan: &QueryPlan) -> boo
     }
 }
 
-/// Whether a table of the plan has been loaded into the secondary engine.
+/// Whether a table of the plan has been loaded into the secondary engine, or may be of files.
 fn is_for_any(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
     plan.tables.iter().any(|source| {
         let table = context.find_table(&source.database, &source.name);
-        table.is_some_and(|table| table.copy.is_used())
+        let is_loaded = table.is_some_and(|table| table.copy.is_used());
+        is_loaded || source.scans.is_some()
     })
 }
 
@@ -132,13 +132,12 @@ pub(super) fn offloaded(
         Err(refused) => return Ok(Err(refused)),
     };
     if !context.explains {
-        context.count(Counter::SecondaryEngineExecutionCount);
         let now = context.now();
         for table in catalog.base_tables().iter() {
             table.copy.note_query(now);
         }
     }
-    let interrupt = context.temp_table_context().interrupt().clone();
+    let temp = context.temp_table_context().clone();
     let diagnostics = Arc::clone(context.diagnostics());
     let copies = copies.copies;
     let shown = context
@@ -148,7 +147,7 @@ pub(super) fn offloaded(
         engine,
         distributed.job,
         copies,
-        interrupt,
+        temp,
         diagnostics,
     ));
     let (tables, _) = catalog.into_tables();
@@ -237,6 +236,11 @@ impl StatementCopies {
         let mut tables = Vec::new();
         for table in catalog.base_tables().iter() {
             let name = format!("{}.{}", table.definition.database, table.definition.name);
+            let columns = &table.definition.columns;
+            if let Some(of_job) = of_files(table, engine) {
+                tables.push((table.id, of_job, (0..columns.len()).map(Some).collect()));
+                continue;
+            }
             let is_undefined = table.definition.secondary_engine().is_none();
             if is_undefined && !context.database().options.offloads_all {
                 let definition = &table.definition;
@@ -254,7 +258,6 @@ impl StatementCopies {
                     "table {name} has changed since it was loaded"
                 ))));
             }
-            let columns = &table.definition.columns;
             let place = |column| copy.columns.iter().position(|own| *own == column);
             let places = (0..columns.len()).map(place).collect();
             let types = copy
@@ -268,16 +271,41 @@ impl StatementCopies {
             let of_job = TableCopy {
                 table: name,
                 parts: parts.collect(),
+                call: None,
                 types: types.collect(),
             };
             tables.push((table.id, of_job, places));
             copies.push(copy);
+        }
+        for table in catalog.calls().iter() {
+            let Some(of_job) = of_files(table, engine) else {
+                let name = &table.definition.name;
+                let reason = format!("the members of the engine do not read the files of {name}");
+                return Ok(Err(Refused(reason)));
+            };
+            let columns = 0..table.definition.columns.len();
+            tables.push((table.id, of_job, columns.map(Some).collect()));
         }
         if tables.is_empty() {
             return Ok(Err(Refused("it reads no base table".to_owned())));
         }
         Ok(Ok(Self { copies, tables }))
     }
+}
+
+/// A table of files that members of the engine read by themselves.
+fn of_files(table: &BaseTable, engine: &Arc<dyn SecondaryEngine>) -> Option<TableCopy> {
+    let call = engine.call(table.call()?)?;
+    let columns = table.definition.columns.iter();
+    Some(TableCopy {
+        table: table.definition.name.clone(),
+        parts: vec![CopyPart {
+            location: String::new(),
+            rows: call.rows,
+        }],
+        call: Some(call),
+        types: columns.map(|column| column.ty.clone()).collect(),
+    })
 }
 
 /// The copy of a table, or the reason why it has none.

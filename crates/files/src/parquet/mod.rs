@@ -19,8 +19,8 @@ use arrow_array::{ArrayRef, RecordBatchReader, new_null_array};
 use arrow_schema::Field;
 use mayfly_engine::{
     Batch, CollationId, ColumnCondition, ColumnTerm, Diagnostics, ProvidedColumn, Reservation,
-    Result, StatementFiles, StatementMemory, TableArguments, TableFunctionContext, TermOperator,
-    TermShape, TermSupport, TypeKind, arrow_in,
+    Result, Share, StatementFiles, StatementMemory, TableArguments, TableFunctionContext,
+    TermOperator, TermShape, TermSupport, TypeKind, arrow_in,
 };
 use parking_lot::Mutex;
 use parquet::arrow::ProjectionMask;
@@ -111,7 +111,18 @@ impl Format for ParquetFiles {
         }
     }
 
+    fn versions(&self) -> Option<Vec<Version>> {
+        let files = self.files.iter();
+        Some(files.map(|file| file.content.version.clone()).collect())
+    }
+
     fn scan(&self, request: FileRequest) -> Result<Arc<dyn Pieces>> {
+        let groups = self.files.iter();
+        let groups = groups.map(|file| file.content.footer.metadata().num_row_groups());
+        let first = groups.scan(0, |next, groups| {
+            *next += groups;
+            Some(*next - groups)
+        });
         Ok(Arc::new(RowGroups {
             files: Arc::clone(&self.files),
             access: self.context.files.clone(),
@@ -125,7 +136,9 @@ impl Format for ParquetFiles {
                 diagnostics: Arc::clone(&self.context.diagnostics),
             }),
             queue: request.files,
-            next: Mutex::new((0, 0)),
+            share: request.share,
+            first: first.collect(),
+            next: Mutex::new(Next::default()),
         }))
     }
 }
@@ -141,8 +154,20 @@ struct RowGroups {
     reading: Arc<Reading>,
     /// The indexes of the files to be read.
     queue: Vec<usize>,
-    /// The next row group: the position of its file in the queue, and its index in the file.
-    next: Mutex<(usize, usize)>,
+    /// The row groups to be read, by their numbers among those of all files.
+    share: Share,
+    /// The number of the first row group of each file.
+    first: Vec<usize>,
+    next: Mutex<Next>,
+}
+
+/// The next row group.
+#[derive(Default)]
+struct Next {
+    /// Position of its file in the queue.
+    file: usize,
+    /// Its index in the file.
+    group: usize,
 }
 
 /// What is read of each row group.
@@ -159,16 +184,19 @@ impl Pieces for RowGroups {
         loop {
             let (at, group) = {
                 let mut next = self.next.lock();
-                let Some(&at) = self.queue.get(next.0) else {
+                let Some(&at) = self.queue.get(next.file) else {
                     return Ok(None);
                 };
                 let groups = self.files[at].content.footer.metadata().num_row_groups();
-                if next.1 >= groups {
-                    *next = (next.0 + 1, 0);
+                if next.group >= groups {
+                    (next.file, next.group) = (next.file + 1, 0);
                     continue;
                 }
-                next.1 += 1;
-                (at, next.1 - 1)
+                next.group += 1;
+                if !self.share.has(self.first[at] + next.group - 1) {
+                    continue;
+                }
+                (at, next.group - 1)
             };
             if let Some(piece) = self.open(at, group)? {
                 return Ok(Some(piece));

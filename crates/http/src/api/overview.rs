@@ -25,6 +25,8 @@ const TABLE: &[Member] = &[
     ("memory_limit", "MEMORY_LIMIT", Number),
     ("disk_limit", "DISK_LIMIT", Number),
     ("partitions", "PARTITIONS", Number),
+    ("exchanged", "EXCHANGED_BYTES", Number),
+    ("executors", "EXECUTORS", Number),
     ("written", "BYTES_WRITTEN", Number),
     ("read", "BYTES_READ", Number),
     ("limit_hit", "LIMIT_HIT", Text),
@@ -44,6 +46,21 @@ const SESSION: &[Member] = &[
     ("seconds", "TIME", Number),
     ("state", "STATE", Text),
     ("statement", "INFO", Text),
+];
+
+/// The members of the secondary engine.
+const CLUSTER: &str = "SHOW CLUSTER";
+
+const MEMBER: &[Member] = &[
+    ("name", "Name", Text),
+    ("role", "Role", Text),
+    ("address", "Address", Text),
+    ("state", "State", Text),
+    ("slots", "Slots", Number),
+    ("tasks", "Tasks", Number),
+    ("memory", "Memory_used", Number),
+    ("memory_limit", "Memory_limit", Number),
+    ("disk", "Disk_used", Number),
 ];
 
 /// Limits in bytes that the page compares with; the flag: whether 0 means no limit.
@@ -76,6 +93,8 @@ pub(crate) fn overview(source: &dyn Source, sampler: &Sampler) -> Value {
     }
     let status = status::read(source).unwrap_or_default();
     let facts = source.facts();
+    // A server without a secondary engine may not know the statement; then there is nothing to show.
+    let cluster = list(source, CLUSTER, MEMBER, &mut Vec::new());
     json!({
         "at": now(),
         "server": {
@@ -92,6 +111,7 @@ pub(crate) fn overview(source: &dyn Source, sampler: &Sampler) -> Value {
         },
         "tables": tables,
         "sessions": sessions,
+        "cluster": cluster,
         "sample": latest(sampler),
         "notes": notes,
     })

@@ -218,6 +218,24 @@ impl Fake {
                 "SCHEMA_NAME",
                 vec![vec![json!("shop")], vec![json!("stock")]],
             ),
+            "SHOW CLUSTER" => table(
+                "Name Role Address State Slots Tasks Memory_used Memory_limit Disk_used",
+                (1..=3)
+                    .map(|number| {
+                        vec![
+                            json!(format!("executor-{number}")),
+                            json!("executor"),
+                            json!(format!("10.0.4.{}:7401", 60 + number)),
+                            json!("AVAILABLE"),
+                            json!(2),
+                            json!(number % 3),
+                            json!((seconds.sin().abs() * 4e8) as u64),
+                            json!(1_u64 << 30),
+                            json!(number * 1_000_000),
+                        ]
+                    })
+                    .collect(),
+            ),
             _ if has("performance_schema.processlist") => self.sessions(seconds),
             _ if has("performance_schema.global_status") => status(seconds),
             _ if has("performance_schema.global_variables") => variables(),

@@ -25,7 +25,9 @@ use std::sync::Arc;
 use mayfly_plan::expression::{Subquery, SubqueryKind};
 use mayfly_plan::logical::{visit_expression, visit_expression_mut};
 use mayfly_plan::physical::POSITION;
-use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedId, SharedResult, SharedSource};
+use mayfly_plan::physical::{
+    Operator, Plan, PushedTerm, QueryPlan, SharedId, SharedResult, SharedSource,
+};
 use mayfly_plan::{Expression, ExpressionKind, TableId, TableSource, with_stack};
 use mayfly_types::SqlType;
 
@@ -273,27 +275,49 @@ impl<'p> Distribution<'p> {
         else {
             return Err(Refused("no scan".to_owned()));
         };
-        if !order.is_empty() || pushed.iter().any(|term| term.is_exact) {
-            return Err(Refused(format!("{} is not a stored table", table.name)));
+        if !order.is_empty() {
+            return Err(Refused(format!("{} is read in an order", table.name)));
         }
         if columns.contains(&POSITION) {
             return Err(Refused("positions of rows".to_owned()));
         }
         let (copy, places) = self.copies.copy(table)?;
-        let in_copy = columns.iter().map(|column| {
+        // A table of files is read by the runs themselves, which make use of the terms as this process would.
+        let pushed: &[PushedTerm] = if copy.call.is_some() { pushed } else { &[] };
+        let mut read = columns.clone();
+        read.extend(pushed.iter().map(|term| term.shape.column));
+        let in_copy = read.iter().map(|column| {
             let place = places.get(*column).copied().flatten();
             place.ok_or_else(|| {
                 let name = &table.columns[*column].name;
                 Refused(format!("column {}.{name} is NOT SECONDARY", table.name))
             })
         });
-        let columns = in_copy.collect::<Result<Vec<_>, _>>()?;
-        let input = Input::Table(TableInput { copy, columns });
+        let types: Vec<SqlType> = read
+            .iter()
+            .map(|column| table.columns[*column].ty.clone())
+            .collect();
+        let input = Input::Table(TableInput {
+            copy,
+            columns: in_copy.collect::<Result<Vec<_>, _>>()?,
+        });
         let number = self.input_number();
         self.scans.insert(number, plan.clone());
-        let source = input_source(number, &plan.output, table.row_count as f64);
+        let source = input_source(number, &types, table.row_count as f64);
+        let pushed = pushed.iter().enumerate();
+        let pushed = pushed.map(|(at, term)| moved(term, columns.len() + at));
+        let mut operator = scan_of(source, predicate.clone());
+        if let Operator::TableScan {
+            columns: output,
+            pushed: own,
+            ..
+        } = &mut operator
+        {
+            output.truncate(columns.len());
+            *own = pushed.collect();
+        }
         let scan = Plan {
-            operator: scan_of(source, predicate.clone()),
+            operator,
             ..plan.clone()
         };
         self.with_subqueries(Open::parts(scan, number, input))
@@ -443,6 +467,19 @@ impl<'p> Distribution<'p> {
         self.next_input += 1;
         self.next_input - 1
     }
+}
+
+/// A term on another column.
+fn moved(term: &PushedTerm, column: usize) -> PushedTerm {
+    let mut moved = term.clone();
+    moved.shape.column = column;
+    visit_expression_mut(&mut moved.predicate, &mut |inner| {
+        if let ExpressionKind::Column(own) = &mut inner.kind {
+            *own = column;
+        }
+        true
+    });
+    moved
 }
 
 /// Whether each run of a plan gives the same rows: it chooses none by their order of arrival.

@@ -8,7 +8,7 @@ use mayfly_plan::physical::{Operator, Plan, Purpose, TemporaryTable};
 use mayfly_plan::with_stack;
 use std::sync::Arc;
 
-use crate::job::{Exchange, Input, Job};
+use crate::job::{Input, Job};
 
 /// The plan of a fragment with those that it reads. `scans` are the scans of tables, by the number of the input.
 pub(super) fn shown(
@@ -35,9 +35,9 @@ fn restore(
         let number = usize::try_from(table.id.0).unwrap_or(usize::MAX);
         let position = own.numbers.iter().position(|known| *known == number);
         match position.and_then(|position| own.inputs.get(position)) {
-            Some(Input::Rows { fragment, exchange }) => {
+            Some(Input::Rows { fragment, .. }) => {
                 let input = Box::new(shown(job, *fragment, scans, partitions));
-                let cause = cause(exchange, partitions);
+                let cause = job.exchange_text(*fragment, partitions);
                 let temporary = TemporaryTable {
                     operator: Some(plan.number),
                     ..TemporaryTable::new(Purpose::Exchange, cause)
@@ -67,14 +67,4 @@ fn restore(
             true
         });
     });
-}
-
-/// Text of an exchange, for users.
-fn cause(exchange: &Exchange, partitions: usize) -> String {
-    match exchange {
-        Exchange::Hash(keys) if keys.is_empty() => "all rows to one partition".to_owned(),
-        Exchange::Hash(_) => format!("rows by the hash of their keys to {partitions} partitions"),
-        Exchange::Broadcast => "all rows to each partition".to_owned(),
-        Exchange::Gather => "all rows to one run".to_owned(),
-    }
 }

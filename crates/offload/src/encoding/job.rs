@@ -4,7 +4,10 @@ use mayfly_types::Result;
 
 use super::VERSION;
 use super::bytes::{Encoded, Reader, Refused, Writer, encoded_enum, encoded_struct};
-use crate::job::{CopyPart, Exchange, Fragment, Input, Job, JobSettings, TableCopy, TableInput};
+use crate::job::{
+    CallOption, CopyPart, Exchange, Fragment, Input, Job, JobSettings, TableCall, TableCopy,
+    TableInput,
+};
 use mayfly_types::error::codes;
 
 encoded_enum!(Exchange { 0 => Hash(columns), 1 => Broadcast, 2 => Gather });
@@ -12,7 +15,16 @@ encoded_struct!(CopyPart { location, rows });
 encoded_struct!(TableCopy {
     table,
     parts,
+    call,
     types
+});
+encoded_struct!(CallOption { name, value, ty });
+encoded_struct!(TableCall {
+    function,
+    files,
+    options,
+    version,
+    rows
 });
 encoded_struct!(TableInput { copy, columns });
 encoded_enum!(Input { 0 => Table(table), 1 => Rows { fragment, exchange } });

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use mayfly_plan::physical::FirstRows;
 use mayfly_plan::physical::{
-    Grouping, JoinKey, JoinKind, Operator, Plan, SetOperationKind, TemporaryTable, WindowOrder,
+    Grouping, JoinKey, JoinKind, Operator, Plan, PushedTerm, SetOperationKind, TemporaryTable,
+    WindowOrder,
 };
 use mayfly_plan::{Expression, with_stack};
-use mayfly_types::{Result, SqlType};
+use mayfly_types::{Result, SqlType, TermOperator, TermShape};
 
 use super::bytes::{Encoded, Reader, Refused, Writer, encoded_enum, encoded_struct, malformed};
 use crate::job::input_source;
@@ -73,13 +74,28 @@ struct InputScan {
     types: Vec<SqlType>,
     columns: Vec<usize>,
     predicate: Option<Expression>,
+    pushed: Vec<PushedTerm>,
 }
 
 encoded_struct!(InputScan {
     input,
     types,
     columns,
-    predicate
+    predicate,
+    pushed
+});
+encoded_struct!(PushedTerm {
+    shape,
+    predicate,
+    is_exact
+});
+encoded_struct!(TermShape {
+    column,
+    operator,
+    collation
+});
+encoded_enum!(TermOperator {
+    0 => Equal, 1 => Less, 2 => AtMost, 3 => Greater, 4 => AtLeast, 5 => Among, 6 => Null, 7 => NotNull,
 });
 
 /// The operators of fragments, with a number each.
@@ -88,13 +104,14 @@ macro_rules! operators {
         impl Encoded for Operator {
             fn write(&self, to: &mut Writer) -> Result<(), Refused> {
                 match self {
-                    Self::TableScan { table, columns, predicate, .. } => {
+                    Self::TableScan { table, columns, predicate, pushed, .. } => {
                         to.byte(0);
                         InputScan {
                             input: usize::try_from(table.id.0).unwrap_or(usize::MAX),
                             types: table.columns.iter().map(|column| column.ty.clone()).collect(),
                             columns: columns.clone(),
                             predicate: predicate.clone(),
+                            pushed: pushed.clone(),
                         }
                         .write(to)
                     }
@@ -116,7 +133,7 @@ macro_rules! operators {
                             alias: String::new(),
                             columns: scan.columns,
                             predicate: scan.predicate,
-                            pushed: Vec::new(),
+                            pushed: scan.pushed,
                             order: Vec::new(),
                             possible: Vec::new(),
                         })

@@ -13,7 +13,7 @@ mod sender;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 pub(crate) use note::Note;
-pub use note::{Figures, check_tables, error_in, error_text};
+pub use note::{Figures, JobObserver, check_tables, error_in, error_text};
 pub use receiver::Receiver;
 pub(crate) use sender::Sender;
 

@@ -86,6 +86,31 @@ impl Encoded for Error {
     }
 }
 
+/// Observer of a job's runs, for those that show what they do.
+pub trait JobObserver: Send + Sync {
+    /// Takes figures of a run, which may go on. Those of a run of the same fragment and partition that came before are
+    /// outdated.
+    fn observe(&self, figures: Figures);
+}
+
+impl Figures {
+    /// The figures as bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        // Nothing in figures is refused.
+        let _ = self.write(&mut writer);
+        writer.into_bytes()
+    }
+
+    /// Reads figures.
+    ///
+    /// # Errors
+    /// An internal error for other bytes.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        Self::read(&mut Reader::new(bytes))
+    }
+}
+
 impl Note {
     /// The note as bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -121,6 +146,10 @@ pub fn check_tables(job: &Job, partitions: usize, figures: &[Figures]) -> Result
         }
         for (position, input) in fragment.inputs.iter().enumerate() {
             let Input::Table(table) = input else { continue };
+            if table.copy.call.is_some() {
+                // The run has read the rows by itself, without those that no term of the scan meets.
+                continue;
+            }
             let has_ended = |own: &&Figures| own.ended.get(position) == Some(&true);
             let read = own
                 .iter()

@@ -13,7 +13,7 @@ use crate::exchange::{Figures, Note, Rows, Sender};
 use crate::job::Job;
 
 /// A run of a fragment: its rows in their envelope, then its notes.
-pub(super) struct FragmentRun {
+pub struct FragmentRun {
     place: Place,
     inputs: Vec<Arc<InputTable>>,
     statement: Arc<ExecutionContext>,
@@ -51,13 +51,10 @@ impl FragmentRun {
         })
     }
 
-    /// The note of the run: its own warnings and figures, and those of its inputs.
-    fn note(&self) -> Note {
-        let diagnostics = &self.statement.evaluation.diagnostics;
-        let mut condition_count = diagnostics.count();
-        let mut conditions = diagnostics.conditions();
+    /// Figures of the run so far.
+    pub fn figures(&self) -> Figures {
         let spilled = &self.statement.temp.counters().bytes_overflowed;
-        let mut figures = vec![Figures {
+        Figures {
             fragment: self.place.fragment,
             partition: self.place.partition,
             rows_in: self.inputs.iter().map(|input| input.rows_read()).collect(),
@@ -68,7 +65,15 @@ impl FragmentRun {
             memory_peak: self.statement.temp.memory().peak(),
             microseconds: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
             worker: self.worker.clone(),
-        }];
+        }
+    }
+
+    /// The note of the run: its own warnings and figures, and those of its inputs.
+    fn note(&self) -> Note {
+        let diagnostics = &self.statement.evaluation.diagnostics;
+        let mut condition_count = diagnostics.count();
+        let mut conditions = diagnostics.conditions();
+        let mut figures = vec![self.figures()];
         for input in &self.inputs {
             let (count, earlier, others) = input.notes();
             condition_count += count;

@@ -7,11 +7,11 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array};
 use mayfly_memory::sync::lock;
 use mayfly_storage::table::{Table, TableScan, TableStatistics};
-use mayfly_storage::{BatchStream, ScanRequest, StreamScan};
-use mayfly_types::temporal::{TimeZone, ZoneClock};
-use mayfly_types::{Batch, Condition, Error, PhysicalType, Result, TypeKind};
+use mayfly_storage::{BatchStream, ColumnTerm, ScanRequest, StreamScan};
+use mayfly_types::temporal::ZoneClock;
+use mayfly_types::{Batch, Condition, Diagnostics, Error, PhysicalType, Result, TypeKind};
 
-use super::Place;
+use super::{OpenRows, Place, RunInput};
 use crate::exchange::{Figures, Receiver, Rows};
 use crate::job::{Exchange, Input, Job, carried};
 
@@ -22,6 +22,7 @@ pub(super) struct InputTable {
     rows: u64,
     /// Whether this run passes on what the notes say: of several runs that get the same notes, one does.
     passes_notes: bool,
+    diagnostics: Arc<Diagnostics>,
     source: Arc<Mutex<Source>>,
 }
 
@@ -34,8 +35,10 @@ struct Source {
 }
 
 enum Kind {
-    /// Rows of a table's copy: the positions of its TIMESTAMPs, and the clock of the session's time zone.
+    /// Rows of a table: the positions of its TIMESTAMPs, and the clock of the session's time zone.
     Table(Box<dyn Rows>, Vec<usize>, ZoneClock),
+    /// Rows of a table that the run reads by itself, before the scan.
+    Unopened(Option<Box<OpenRows>>, Vec<usize>, ZoneClock),
     /// Rows of other runs.
     Exchanged(Receiver<Box<dyn Rows>>),
 }
@@ -53,23 +56,33 @@ impl InputTable {
     pub(super) fn new(
         job: &Job,
         input: &Input,
-        rows: Box<dyn Rows>,
+        rows: RunInput,
         place: Place,
-        zone: &TimeZone,
+        diagnostics: &Arc<Diagnostics>,
     ) -> Self {
         let (types, estimate, source) = match input {
             Input::Table(table) => {
+                let zone = &job.settings.session.time_zone;
                 let types = table.types();
                 let is_timestamp = |column: &usize| types[*column].kind == TypeKind::Timestamp;
                 let clock = ZoneClock::new(zone);
                 let timestamps = (0..types.len()).filter(is_timestamp);
                 let timestamps = timestamps.filter(|_| !clock.is_utc()).collect();
                 let estimate = table.copy.rows() / place.partitions.max(1) as u64;
-                (types, estimate, Kind::Table(rows, timestamps, clock))
+                let source = match rows {
+                    RunInput::Rows(rows) => Kind::Table(rows, timestamps, clock),
+                    RunInput::Open(open) => Kind::Unopened(Some(open), timestamps, clock),
+                };
+                (types, estimate, source)
             }
             Input::Rows { fragment, .. } => {
                 let plan = &job.fragments[*fragment].plan;
                 let senders = job.runs(*fragment, place.partitions);
+                let rows = match rows {
+                    RunInput::Rows(rows) => rows,
+                    // Only tables are read by the run.
+                    RunInput::Open(_) => Box::new(Nothing),
+                };
                 let receiver = Receiver::new(rows, *fragment, senders);
                 // A saturating cast: an estimate.
                 let estimate = plan.estimated_rows as u64;
@@ -87,6 +100,7 @@ impl InputTable {
             columns: types.iter().map(carried).collect(),
             rows: estimate,
             passes_notes: !is_broadcast || place.partition == 0,
+            diagnostics: Arc::clone(diagnostics),
             source: Arc::new(Mutex::new(Source {
                 rows: source,
                 is_scanned: false,
@@ -118,6 +132,28 @@ impl InputTable {
     }
 }
 
+impl Source {
+    /// Starts to read rows that the run reads by itself.
+    fn open(&mut self, terms: &[ColumnTerm], diagnostics: &Arc<Diagnostics>) -> Result<()> {
+        if let Kind::Unopened(open, timestamps, clock) = &mut self.rows
+            && let Some(open) = open.take()
+        {
+            let rows = open(terms, diagnostics)?;
+            self.rows = Kind::Table(rows, std::mem::take(timestamps), clock.clone());
+        }
+        Ok(())
+    }
+}
+
+/// No rows.
+struct Nothing;
+
+impl Rows for Nothing {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        Ok(None)
+    }
+}
+
 impl BatchStream for Source {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         loop {
@@ -127,6 +163,7 @@ impl BatchStream for Source {
                     batch.map(|batch| in_local_time(batch, timestamps, clock))
                 }
                 Kind::Exchanged(receiver) => receiver.next_batch()?,
+                Kind::Unopened(..) => None,
             };
             match batch {
                 Some(batch) if batch.is_empty() => {}
@@ -176,6 +213,7 @@ impl Table for InputTable {
         if std::mem::replace(&mut source.is_scanned, true) {
             return Err(Error::internal("an input of a fragment is read twice"));
         }
+        source.open(request.terms, &self.diagnostics)?;
         let source = Arc::clone(&self.source);
         Ok(Box::new(StreamScan::new(source, request.columns)))
     }

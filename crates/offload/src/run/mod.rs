@@ -6,6 +6,7 @@
 mod fragment;
 mod input;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,10 +22,10 @@ use mayfly_plan::TableId;
 use mayfly_storage::temptable::{
     MemoryQueue, Registry, Resources, StatementOwner, TempTableContext, TempTableOptions,
 };
-use mayfly_storage::{Table, WorkerPool};
+use mayfly_storage::{ColumnTerm, Table, WorkerPool};
 use mayfly_types::{Diagnostics, Error, Interrupt, Result};
 
-use self::fragment::FragmentRun;
+pub use self::fragment::FragmentRun;
 use self::input::InputTable;
 use crate::exchange::Rows;
 use crate::job::{Job, JobSettings};
@@ -49,6 +50,26 @@ pub struct WorkerOptions {
     pub memory: u64,
     /// Bytes of temporary files of all runs together.
     pub temp_space: u64,
+}
+
+/// An input of a run.
+pub enum RunInput {
+    /// Rows that come by an exchange or from a table's copy.
+    Rows(Box<dyn Rows>),
+    /// Rows that the run reads by itself, with warnings of the run.
+    Open(Box<OpenRows>),
+}
+
+/// Starts to read rows that may meet terms on the columns that are read. Warnings go to the receiver.
+pub type OpenRows = dyn FnOnce(&[ColumnTerm], &Arc<Diagnostics>) -> Result<Box<dyn Rows>> + Send;
+
+impl fmt::Debug for RunInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rows(_) => "Rows",
+            Self::Open(_) => "Open",
+        })
+    }
 }
 
 /// Place of a run among the runs of its fragment.
@@ -109,24 +130,23 @@ impl Worker {
         &self,
         job: &Arc<Job>,
         place: Place,
-        inputs: Vec<Box<dyn Rows>>,
+        inputs: Vec<RunInput>,
         interrupt: Interrupt,
-    ) -> Result<Box<dyn Rows>> {
+    ) -> Result<FragmentRun> {
         let fragment = job.fragments.get(place.fragment).ok_or_else(unknown)?;
         if fragment.inputs.len() != inputs.len() {
             return Err(unknown());
         }
-        let tables = fragment.inputs.iter().zip(inputs);
-        let tables = tables.map(|(input, rows)| {
-            let settings = &job.settings;
-            Arc::new(InputTable::new(
-                job,
-                input,
-                rows,
-                place,
-                &settings.session.time_zone,
-            ))
+        let settings = &job.settings;
+        let diagnostics = Diagnostics::new(settings.conditions_max);
+        let diagnostics = Arc::new(if settings.notes {
+            diagnostics
+        } else {
+            diagnostics.without_notes()
         });
+        let tables = fragment.inputs.iter().zip(inputs);
+        let tables = tables
+            .map(|(input, rows)| Arc::new(InputTable::new(job, input, rows, place, &diagnostics)));
         let tables: Vec<Arc<InputTable>> = tables.collect();
         let named = Inputs(
             fragment
@@ -136,24 +156,18 @@ impl Worker {
                 .zip(tables.clone())
                 .collect(),
         );
-        let statement = self.statement(&job.settings, named, interrupt);
+        let statement = self.statement(settings, diagnostics, named, interrupt);
         FragmentRun::start(job, place, tables, statement, &self.name)
-            .map(|run| Box::new(run) as Box<dyn Rows>)
     }
 
     /// Context of a run as of a statement.
     fn statement(
         &self,
         settings: &JobSettings,
+        diagnostics: Arc<Diagnostics>,
         tables: Inputs,
         interrupt: Interrupt,
     ) -> Arc<ExecutionContext> {
-        let diagnostics = Diagnostics::new(settings.conditions_max);
-        let diagnostics = if settings.notes {
-            diagnostics
-        } else {
-            diagnostics.without_notes()
-        };
         let memory = self.memory.child("--memory", u64::MAX);
         let evaluation = EvaluationContext {
             interrupt: interrupt.clone(),
@@ -163,7 +177,7 @@ impl Worker {
             }),
             ..EvaluationContext::new(
                 Arc::new(settings.session.clone()),
-                Arc::new(diagnostics),
+                diagnostics,
                 settings.now_utc_microseconds,
             )
         };

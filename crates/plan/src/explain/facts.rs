@@ -235,8 +235,7 @@ impl<'p> Facts<'p> {
         let (removals, measured) = (subject.removals, subject.measured);
         let limit = subject.limits.iter().min_by_key(|limit| limit.bytes);
         let made = |table: &PlannedTable<'_>| {
-            let measured = measured.zip(table.temporary.operator);
-            measured.is_some_and(|(measured, operator)| measured.table(operator).is_some())
+            measured.is_some_and(|measured| measured.table(table.temporary).is_some())
         };
         let adaptive = adaptive_tables(query).into_iter().filter(made);
         let tables = temporary_tables(query).into_iter().chain(adaptive);
@@ -249,9 +248,7 @@ impl<'p> Facts<'p> {
                 bytes: table.bytes,
                 limit: limit.cloned(),
                 removed_by: removals.get(index).cloned().flatten(),
-                actual: measured
-                    .zip(table.temporary.operator)
-                    .and_then(|(measured, operator)| measured.table(operator).cloned()),
+                actual: measured.and_then(|measured| measured.table(table.temporary).cloned()),
             };
             (table.temporary, facts)
         };
@@ -327,6 +324,10 @@ impl TableFacts {
 /// `7 rows, 12 KiB in memory, 30 MiB in files of 16 partitions at tmp_table_size=1 KiB, …`
 fn actual_text(actual: &MeasuredTable) -> String {
     let rows = number(actual.rows as f64);
+    if let Some((bytes, executors)) = actual.exchanged {
+        let bytes = bytes_text(bytes);
+        return format!("{rows} rows, {bytes} exchanged by {executors} executors");
+    }
     let mut text = format!("{rows} rows, {} in memory", bytes_text(actual.memory_peak));
     if actual.tables > 1 {
         text.push_str(&format!(", {} tables", actual.tables));
@@ -355,6 +356,14 @@ fn actual_text(actual: &MeasuredTable) -> String {
 }
 
 pub(super) fn actual_members(actual: &MeasuredTable) -> Members {
+    if let Some((bytes, executors)) = actual.exchanged {
+        return vec![
+            ("actual_engine", Document::from(actual.engine)),
+            ("actual_rows", Document::from(actual.rows)),
+            ("actual_exchanged_bytes", Document::from(bytes)),
+            ("actual_executors", Document::from(executors)),
+        ];
+    }
     let mut members = vec![
         ("actual_engine", Document::from(actual.engine)),
         ("actual_tables", Document::from(actual.tables)),

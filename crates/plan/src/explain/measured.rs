@@ -1,6 +1,6 @@
 //! Measurements of the operators and temporary tables of a plan, for EXPLAIN ANALYZE and ANALYZE.
 
-use crate::tree::physical::OperatorNumber;
+use crate::tree::physical::{OperatorNumber, Purpose, TemporaryTable};
 
 /// Memory limit at which a temporary table spills to files, and its setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +66,8 @@ pub struct MeasuredTable {
     pub limit: Option<MemoryLimit>,
     /// Number of tables that spilled to disk.
     pub overflowed: u64,
+    /// Of an exchange, the bytes sent and the number of processes that sent them.
+    pub exchanged: Option<(u64, u64)>,
 }
 
 impl Measurements {
@@ -75,10 +77,13 @@ impl Measurements {
         measured.copied().unwrap_or_default()
     }
 
-    /// Measurements of an operator's temporary tables.
-    pub(super) fn table(&self, operator: OperatorNumber) -> Option<&MeasuredTable> {
+    /// Measurements of a temporary table of the plan. An operator and the exchange that it reads may have one number.
+    pub(super) fn table(&self, planned: &TemporaryTable) -> Option<&MeasuredTable> {
+        let is_exchange = planned.purpose == Purpose::Exchange;
         let mut tables = self.tables.iter();
-        let found = tables.find(|(known, _)| *known == operator);
+        let found = tables.find(|(known, table)| {
+            planned.operator == Some(*known) && table.exchanged.is_some() == is_exchange
+        });
         found.map(|(_, table)| table)
     }
 }

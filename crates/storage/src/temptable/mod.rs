@@ -26,6 +26,7 @@
 mod context;
 mod dense;
 mod distinct_rows;
+mod exchange;
 mod group_index;
 mod keyed_rows;
 mod known_values;
@@ -51,6 +52,7 @@ pub(crate) use rows::{View, hash_bytes};
 
 pub use context::{HashFunction, OverflowPolicy, Resources, TempTableContext, TempTableOptions};
 pub use distinct_rows::DistinctRows;
+pub use exchange::{ExchangeFigures, ExchangeRecord};
 pub use group_index::{GroupIndex, Groups};
 pub use keyed_rows::KeyedRows;
 pub use other_engine::{

@@ -12,6 +12,7 @@ use mayfly_memory::Budget;
 use mayfly_memory::sync::lock;
 use mayfly_types::Interrupt;
 
+use super::exchange::ExchangeFigures;
 use super::spec::{OperatorNumber, Purpose};
 
 /// Memory limit of a table that overflows at once; see
@@ -90,6 +91,9 @@ pub(crate) struct TempTableRecord {
     bytes_read: AtomicU64,
     nanoseconds_writing: AtomicU64,
     nanoseconds_reading: AtomicU64,
+    bytes_exchanged: AtomicU64,
+    /// Number of processes that send its rows; 0 for a table of this process.
+    executors: AtomicU64,
     overflowed: AtomicBool,
     limit: OnceLock<LimitHit>,
 }
@@ -111,6 +115,8 @@ impl TempTableRecord {
             bytes_read: AtomicU64::new(0),
             nanoseconds_writing: AtomicU64::new(0),
             nanoseconds_reading: AtomicU64::new(0),
+            bytes_exchanged: AtomicU64::new(0),
+            executors: AtomicU64::new(0),
             overflowed: AtomicBool::new(false),
             limit: OnceLock::new(),
         }
@@ -203,6 +209,14 @@ impl TempTableRecord {
             .fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
+    /// Sets the numbers of an exchange.
+    pub(crate) fn set_exchanged(&self, figures: ExchangeFigures) {
+        self.rows.store(figures.rows, Ordering::Relaxed);
+        self.bytes_exchanged.store(figures.bytes, Ordering::Relaxed);
+        self.bytes_written.store(figures.spilled, Ordering::Relaxed);
+        self.executors.store(figures.executors, Ordering::Relaxed);
+    }
+
     /// Notes an overflow. The first time, returns the limit that leaves the table the least room.
     pub(crate) fn overflows(&self) -> Option<Option<LimitHit>> {
         if self.overflowed.swap(true, Ordering::Relaxed) {
@@ -247,6 +261,8 @@ impl TempTableRecord {
             time_writing: Duration::from_nanos(get(&self.nanoseconds_writing)),
             time_reading: Duration::from_nanos(get(&self.nanoseconds_reading)),
             partitions: get(&self.partitions),
+            bytes_exchanged: get(&self.bytes_exchanged),
+            executors: get(&self.executors),
             overflowed: u64::from(self.has_overflowed()),
             limit: self.limit.get().copied(),
             age: self.created.elapsed(),
@@ -299,6 +315,10 @@ pub struct RegistryEntry {
     pub time_reading: Duration,
     /// Number of partitions or sorted runs.
     pub partitions: u64,
+    /// Bytes of rows that processes of a secondary engine have sent each other.
+    pub bytes_exchanged: u64,
+    /// Number of the processes that send them; 0 for a table of this process.
+    pub executors: u64,
     /// Number of the tables that went to disk.
     pub overflowed: u64,
     /// The limit that was reached when it went to disk.
@@ -328,6 +348,8 @@ impl RegistryEntry {
         self.time_writing += other.time_writing;
         self.time_reading += other.time_reading;
         self.partitions = self.partitions.max(other.partitions);
+        self.bytes_exchanged += other.bytes_exchanged;
+        self.executors = self.executors.max(other.executors);
         self.overflowed += other.overflowed;
         self.limit = self.limit.or(other.limit);
         self.age = self.age.max(other.age);

@@ -1,8 +1,8 @@
 //! Statements on a secondary engine in this process: what a transport may do to rows, failures, EXPLAIN, and jobs as
 //! bytes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use mayfly_engine::{Session, codes};
 use mayfly_offload::Job;
@@ -310,6 +310,62 @@ fn explain_shows_exchanges_and_reasons() {
         notes.contains("is not above secondary_engine_cost_threshold, 100000"),
         "{notes}"
     );
+}
+
+/// The exchanges that live, with what they hold.
+const EXCHANGES: &str = "SELECT CAUSE, ENGINE, `ROWS`, EXCHANGED_BYTES > 0, EXECUTORS, PARTITIONS, MEMORY_BYTES \
+    FROM information_schema.TEMP_TABLES WHERE PURPOSE = 'EXCHANGE' ORDER BY ID";
+
+#[test]
+fn exchanges_are_seen_while_a_job_runs_and_counted_at_its_end() {
+    let (fixture, engine) = open();
+    let mut session = session(&fixture);
+    session.must("SET use_secondary_engine = FORCED");
+    let other = Arc::new(Mutex::new(fixture.session()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (watcher, found) = (Arc::clone(&other), Arc::clone(&seen));
+    engine
+        .cluster
+        .set_transport(Some(Box::new(move |fragment, partition, _| {
+            if (fragment, partition) == (0, 1) {
+                let mut watcher = watcher.lock().expect("a session");
+                let mut found = found.lock().expect("rows");
+                found.extend(watcher.must(EXCHANGES));
+                found.extend(watcher.must(
+                    "SELECT EXECUTION_ENGINE FROM performance_schema.threads ORDER BY THREAD_ID",
+                ));
+            }
+            Ok(())
+        })));
+    // 41 groups in the first run of 300 rows or so, and in the second.
+    session.must("SELECT n, COUNT(*) FROM t GROUP BY n");
+    engine.cluster.set_transport(None);
+    let found = seen.lock().expect("rows").clone();
+    assert_eq!(
+        found,
+        [
+            "rows by the hash of their keys to 3 partitions\tCLUSTER\t82\t1\t2\t3\t0",
+            "rows to the server\tCLUSTER\t0\t0\t0\t1\t0",
+            "SECONDARY",
+            "PRIMARY",
+        ]
+    );
+    let mut other = other.lock().expect("a session");
+    assert_eq!(other.must(EXCHANGES), [""; 0]);
+    let digests = "SELECT COUNT_SECONDARY, SUM_EXCHANGED_BYTES > 1000 \
+        FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT LIKE '%GROUP BY `n`'";
+    assert_eq!(other.must(digests), ["1\t1"]);
+    let events = "SELECT EXECUTION_ENGINE, EXCHANGED_BYTES > 1000, COUNT(*) \
+        FROM performance_schema.events_statements_history WHERE SQL_TEXT LIKE 'SELECT n%' GROUP BY 1, 2";
+    session.must("SET use_secondary_engine = ON");
+    assert_eq!(session.must(events), ["SECONDARY\t1\t1"]);
+    let analyzed = session.must("EXPLAIN ANALYZE SELECT n, COUNT(*) FROM t GROUP BY n");
+    let exchange = analyzed
+        .iter()
+        .flat_map(|text| text.lines())
+        .find(|line| line.contains("Exchange: rows by the hash"));
+    let exchange = exchange.expect("an exchange");
+    assert!(exchange.contains("exchanged by 3 executors"), "{exchange}");
 }
 
 #[test]

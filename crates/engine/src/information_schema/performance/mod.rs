@@ -15,6 +15,11 @@ use super::relation::Relation;
 
 pub(crate) use self::setup::{ACTOR, add_actor, change, remove_actors};
 
+/// Value of EXECUTION_ENGINE.
+fn engine_name(is_secondary: bool) -> &'static str {
+    if is_secondary { "SECONDARY" } else { "PRIMARY" }
+}
+
 pub(super) const RELATIONS: &[&[Relation]] = &[
     accounts::RELATIONS,
     locks::RELATIONS,

@@ -10,6 +10,8 @@ use crate::information_schema::relation::Relation;
 use crate::information_schema::row::{Row, row};
 use crate::instrumentation::{Consumer, StatementEvent, event_name, picoseconds};
 
+use super::engine_name;
+
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.events_statements_current", current),
     Relation::new("performance_schema.events_statements_history", history),
@@ -86,12 +88,13 @@ fn event_row(event: &StatementEvent) -> Row {
         NONE,
         summary.memory_peak,
         summary.memory_peak,
-        "PRIMARY",
+        engine_name(summary.on_secondary),
         summary.memory_peak,
         summary.disk_peak,
         summary.bytes_overflowed,
         summary.hit_tmp_table_size,
         summary.hit_max_ram,
+        summary.bytes_exchanged,
     ]
 }
 
@@ -141,9 +144,10 @@ fn running_row(context: &RelationContext, session: &Arc<SessionShared>) -> Optio
         NONE,
         memory.rows.used(),
         memory.rows.used(),
-        "PRIMARY",
+        engine_name(context.sessions_on_secondary().contains(&session.id)),
         memory.rows.used(),
         memory.temp_space.used(),
+        NONE,
         NONE,
         NONE,
         NONE,

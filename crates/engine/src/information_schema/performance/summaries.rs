@@ -85,7 +85,7 @@ fn sums_row(sums: &StatementSums) -> Row {
         0,
         sums.tmp_bytes_most,
         sums.tmp_bytes_most,
-        0,
+        sums.on_secondary,
     ]
 }
 
@@ -98,6 +98,7 @@ fn temporary_row(sums: &StatementSums) -> Row {
         sums.tmp_disk_bytes_most,
         sums.hit_tmp_table_size,
         sums.hit_max_ram,
+        sums.bytes_exchanged,
     ]
 }
 

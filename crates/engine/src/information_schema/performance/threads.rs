@@ -11,6 +11,8 @@ use crate::information_schema::context::RelationContext;
 use crate::information_schema::relation::Relation;
 use crate::information_schema::row::{Row, row, yes_no};
 
+use super::engine_name;
+
 pub(super) const RELATIONS: &[Relation] = &[Relation::asked("performance_schema.threads", threads)];
 
 fn threads(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
@@ -18,6 +20,7 @@ fn threads(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     for id in ["THREAD_ID", "PROCESSLIST_ID"] {
         sessions = asked.wanted(&[id], sessions, |session| row![session.id]);
     }
+    let on_secondary = context.sessions_on_secondary();
     let row = |session: &Arc<SessionShared>| {
         let (activity, identity, memory) =
             (&session.activity, session.identity(), session.memory());
@@ -50,7 +53,7 @@ fn threads(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
             connection,
             Value::Null,
             Value::Null,
-            "PRIMARY",
+            engine_name(on_secondary.contains(&session.id)),
             memory.rows.used(),
             memory.rows.peak(),
             memory.rows.used() + memory.beside_rows().0,

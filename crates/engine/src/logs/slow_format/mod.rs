@@ -1,7 +1,8 @@
 //! The format of the slow log, as in MySQL, MariaDB and Percona Server.
 //!
-//! One field is added to these servers' formats: `Tmp_disk_bytes_written`, at the end of the line about temporary
-//! tables, where a statement wrote some. Parsers of slow logs accept unknown fields.
+//! Two fields are added to these servers' formats, at the end of the line about temporary tables: `Tmp_disk_bytes_written`,
+//! where a statement wrote some, and `Exchanged_bytes`, where a secondary engine computed rows of it. Parsers of slow logs
+//! accept unknown fields.
 
 use std::fmt::{self, Write};
 use std::time::Duration;
@@ -46,15 +47,21 @@ fn yes(is_so: bool) -> &'static str {
     if is_so { "Yes" } else { "No" }
 }
 
-/// The added field.
+/// The added fields.
 struct Spilled<'a>(&'a SlowEntry);
 
 impl fmt::Display for Spilled<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.summary.bytes_overflowed {
-            0 => Ok(()),
-            bytes => write!(f, "  Tmp_disk_bytes_written: {bytes}"),
+        let summary = &self.0.summary;
+        if summary.bytes_overflowed > 0 {
+            let bytes = summary.bytes_overflowed;
+            write!(f, "  Tmp_disk_bytes_written: {bytes}")?;
         }
+        if summary.on_secondary {
+            let bytes = summary.bytes_exchanged;
+            write!(f, "  Exchanged_bytes: {bytes}")?;
+        }
+        Ok(())
     }
 }
 

@@ -25,9 +25,8 @@ use datafusion_proto::physical_plan::{DefaultPhysicalExtensionCodec, PhysicalExt
 use futures_util::TryStreamExt;
 use url::Url;
 
-use crate::backend::Backend;
-use crate::backend::connections::Connections;
 use crate::codec::FragmentCodec;
+use crate::connections::Connections;
 use crate::errors::Lost;
 use crate::fragment_exec::FragmentExec;
 use crate::fragments::Fragments;
@@ -91,6 +90,7 @@ impl Distributed {
         let mut children: Vec<Arc<dyn ExecutionPlan>> = Vec::with_capacity(stage.inputs.len());
         for input in &stage.inputs {
             children.push(match input {
+                Input::Own => continue,
                 Input::Table(scan) => {
                     let groups = scan.groups(stage.partitions);
                     let parts = groups.into_iter().map(|group| scan.plan(vec![group]));
@@ -121,15 +121,9 @@ impl Distributed {
             Arc::clone(&self.fragments),
         )?))
     }
-}
 
-#[async_trait]
-impl Backend for Distributed {
-    fn name(&self) -> &'static str {
-        "distributed"
-    }
-
-    async fn start(&self, graph: Graph) -> Result<SendableRecordBatchStream> {
+    /// Starts a job. Its rows arrive in no order; dropping them ends the job on all executors.
+    pub async fn start(&self, graph: Graph) -> Result<SendableRecordBatchStream> {
         let planner = Given {
             plan: self.plan(&graph)?,
         };
