@@ -37,6 +37,11 @@ impl StatementContext<'_> {
         self.read_newest();
     }
 
+    /// Whether the running statement locks what it reads for a change.
+    pub(crate) fn locks_reads(&self) -> bool {
+        self.read_lock != ReadLock::None
+    }
+
     /// Makes the running statement read the snapshot of its isolation level from here on.
     pub(crate) fn read_as_usual(&mut self) {
         self.read_newest();

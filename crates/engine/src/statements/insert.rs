@@ -15,6 +15,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType};
 
 use super::admission::Additions;
+use super::offload;
 use super::planned::Planned;
 use super::returning;
 use super::row_sink::{Insertion, RowSink, Written};
@@ -257,7 +258,8 @@ pub(super) fn execute(
     let (written, batches) = match plan.query() {
         None => add_rows(context, parts, &table, tables, first_number, None)?,
         Some(query) => {
-            let planned = Planned::new(query, tables);
+            let offloaded = offloaded_for_execution(context, insert, query)?;
+            let planned = offloaded.unwrap_or_else(|| Planned::new(query, tables));
             select::read(context, &planned, |context, reading| {
                 add_rows(context, parts, &table, tables, first_number, Some(reading))
             })?
@@ -281,6 +283,50 @@ pub(super) fn execute(
         ..result
     };
     Ok(Some(result.into()))
+}
+
+/// The plan of a query that a secondary engine computes for the running INSERT. The rows of copies are those of a snapshot:
+/// they cannot be locked until a transaction ends.
+fn offloaded_for_execution(
+    context: &mut StatementContext<'_>,
+    insert: &InsertStatement,
+    local: &QueryPlan,
+) -> Result<Option<Planned>> {
+    if !context.locks_reads() {
+        return offloaded(context, insert, local);
+    }
+    if context.is_in_transaction() {
+        let is_wanted = !insert.replace && offload::is_wanted(context, local);
+        if is_wanted {
+            offload::stays_here(
+                context,
+                "the rows that it reads stay locked in its transaction",
+            )?;
+        }
+        return Ok(None);
+    }
+    context.read_as_usual();
+    let planned = offloaded(context, insert, local);
+    context.read_for_change();
+    planned
+}
+
+/// The plan of a query that a secondary engine computes for INSERT; none for REPLACE, as in MySQL.
+pub(super) fn offloaded(
+    context: &StatementContext<'_>,
+    insert: &InsertStatement,
+    local: &QueryPlan,
+) -> Result<Option<Planned>> {
+    let InsertSource::Query(query) = &insert.source else {
+        return Ok(None);
+    };
+    if insert.replace || !offload::is_wanted(context, local) {
+        return Ok(None);
+    }
+    if !insert.on_duplicate_key_update.is_empty() {
+        return offload::stays_here(context, "ON DUPLICATE KEY UPDATE").map(|()| None);
+    }
+    offload::plan(context, query)
 }
 
 /// Adds the rows of VALUES or of a query; returns the counts and the rows for RETURNING.

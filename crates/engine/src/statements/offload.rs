@@ -93,15 +93,21 @@ fn is_for_any(context: &StatementContext<'_>, plan: &QueryPlan) -> bool {
 pub(super) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Option<Planned>> {
     match offloaded(context, query)? {
         Ok(offloaded) => Ok(Some(offloaded)),
-        Err(refused) if context.options().use_secondary_engine == SecondaryEngineUse::Forced => {
-            let reason = format!("Reason: \"{}\".", refused.0);
-            Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]))
-        }
-        Err(refused) => {
-            note(context, &refused.0);
-            Ok(None)
-        }
+        Err(refused) => stays_here(context, &refused.0).map(|()| None),
     }
+}
+
+/// Tells why a statement is not offloaded.
+///
+/// # Errors
+/// 3889 with `use_secondary_engine = FORCED`, with the reason.
+pub(super) fn stays_here(context: &StatementContext<'_>, reason: &str) -> Result<()> {
+    if context.options().use_secondary_engine == SecondaryEngineUse::Forced {
+        let reason = format!("Reason: \"{reason}\".");
+        return Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]));
+    }
+    note(context, reason);
+    Ok(())
 }
 
 /// The plan of an offloaded query, or the reason why it stays here.

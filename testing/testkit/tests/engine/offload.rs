@@ -312,6 +312,57 @@ fn explain_shows_exchanges_and_reasons() {
     );
 }
 
+#[test]
+fn the_query_of_an_insert_is_offloaded() {
+    let (fixture, engine) = open();
+    let mut session = session(&fixture);
+    session.must_all([
+        "CREATE TABLE sums (c VARCHAR(10), n BIGINT, s DECIMAL(60, 20), UNIQUE (c))",
+        "SET use_secondary_engine = FORCED",
+        "INSERT INTO sums SELECT c, COUNT(*), SUM(d) FROM t GROUP BY c",
+    ]);
+    assert_eq!(engine.cluster.take_jobs().len(), 1);
+    let shown = session
+        .must("EXPLAIN FORMAT=TREE INSERT INTO sums SELECT c, COUNT(*), SUM(d) FROM t GROUP BY c")
+        .join("\n");
+    assert!(shown.contains("in secondary engine CLUSTER"), "{shown}");
+    let duplicates = "INSERT INTO sums SELECT c, 1, 2 FROM t ON DUPLICATE KEY UPDATE s = 0";
+    let error = session.rows(duplicates).expect_err("FORCED");
+    assert_eq!(error.errno(), 3889);
+    assert!(
+        error.message().contains("ON DUPLICATE KEY UPDATE"),
+        "{error}"
+    );
+    let _ = engine.cluster.take_jobs();
+    session.must("REPLACE INTO sums SELECT c, COUNT(*), 0 FROM t WHERE n IS NULL GROUP BY c");
+    assert_eq!(engine.cluster.take_jobs().len(), 0, "as in MySQL");
+    session.must("BEGIN");
+    let error = session.rows("INSERT INTO sums SELECT CONCAT(c, 1), 1, 1 FROM t GROUP BY c");
+    assert!(error.expect_err("FORCED").message().contains("stay locked"));
+    session.must("COMMIT");
+    // Errors of values and of keys are those of the statement, and nothing is left.
+    for (query, errno) in [
+        (
+            "INSERT INTO sums SELECT c, COUNT(*), 1 FROM t GROUP BY c",
+            1062,
+        ),
+        (
+            "INSERT INTO sums SELECT REPEAT(c, 9), 1, 1 FROM t WHERE id = 8",
+            1406,
+        ),
+    ] {
+        let error = session.rows(query).expect_err("an error");
+        assert_eq!(error.errno(), errno, "{query}: {error}");
+    }
+    session.must_all(["SET use_secondary_engine = OFF", "DELETE FROM sums"]);
+    session.must("SET use_secondary_engine = FORCED");
+    session.must("INSERT INTO sums SELECT c, COUNT(*), SUM(d) FROM t GROUP BY c");
+    session.must("SET use_secondary_engine = OFF");
+    let sums = session.must("SELECT LOWER(c), n, s FROM sums ORDER BY c");
+    let expected = session.must("SELECT LOWER(c) c, COUNT(*), SUM(d) FROM t GROUP BY c ORDER BY c");
+    assert_eq!(sums, expected);
+}
+
 /// The exchanges that live, with what they hold.
 const EXCHANGES: &str = "SELECT CAUSE, ENGINE, `ROWS`, EXCHANGED_BYTES > 0, EXECUTORS, PARTITIONS, MEMORY_BYTES \
     FROM information_schema.TEMP_TABLES WHERE PURPOSE = 'EXCHANGE' ORDER BY ID";

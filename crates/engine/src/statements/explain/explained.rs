@@ -18,7 +18,7 @@ use crate::session::StatementContext;
 use crate::statements::plan_validity::ReadyPlan;
 use crate::statements::planned::Planned;
 use crate::statements::select;
-use crate::statements::{hints, planning};
+use crate::statements::{hints, insert, planning};
 
 /// A planned statement, and what is known of its plan.
 pub(super) struct Explained {
@@ -67,14 +67,21 @@ impl Explained {
             rewritten,
             removals,
         } = context.explanation.take().unwrap_or_default();
+        let mut offloaded = None;
         let rewritten = match (&ready.plan.plan, &*ready.plan.statement) {
             (ExecutablePlan::Insert(plan), Statement::Insert(insert)) => {
+                if let Some(query) = &query {
+                    offloaded = insert::offloaded(context, insert, query)?;
+                    // The query is planned a second time.
+                    context.explanation.take();
+                }
                 rewritten_insert(insert, plan, &rewritten)
             }
             _ => Some(rewritten),
         };
+        let here = || query.map(|query| Planned::new(&query, &ready.tables));
         Ok(Self {
-            query: query.map(|query| Planned::new(&query, &ready.tables)),
+            query: offloaded.or_else(here),
             change,
             rewritten,
             removals,
