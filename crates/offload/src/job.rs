@@ -8,7 +8,7 @@
 use mayfly_plan::logical::visit_expression;
 use mayfly_plan::physical::{Operator, OperatorNumber, Plan, QueryPlan};
 use mayfly_plan::{ColumnSource, ExpressionKind, TableId, TableSource, with_stack};
-use mayfly_types::{PhysicalType, Result, SessionParameters, SqlType, Value};
+use mayfly_types::{PhysicalType, Refusal, Result, SessionParameters, SqlType, Value};
 
 use crate::encoding::bytes::malformed;
 use crate::exchange::ENVELOPE;
@@ -39,6 +39,8 @@ pub struct JobSettings {
     pub conditions_max: usize,
     /// `sql_notes`: whether notes are warnings.
     pub notes: bool,
+    /// Which warnings are errors of the statement: it stores the rows.
+    pub refusal: Refusal,
 }
 
 /// Plan of a part of the work.

@@ -172,6 +172,11 @@ impl Diagnostics {
         self.refusal.store(refusal as u8, Ordering::Relaxed);
     }
 
+    /// Which warnings are errors of the statement.
+    pub fn refusal(&self) -> Refusal {
+        Refusal::of(self.refusal.load(Ordering::Relaxed))
+    }
+
     /// Whether no warning is an error of the statement.
     pub fn refuses_nothing(&self) -> bool {
         self.refusal.load(Ordering::Relaxed) == Refusal::Nothing as u8

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::vec;
 
 use arrow_array::cast::AsArray;
@@ -29,7 +29,7 @@ pub struct LocalCluster {
     /// Encoded jobs that were run.
     jobs: Mutex<Vec<Vec<u8>>>,
     /// What reads files.
-    files: Arc<Database>,
+    files: OnceLock<Arc<Database>>,
 }
 
 impl fmt::Debug for LocalCluster {
@@ -52,20 +52,22 @@ impl LocalCluster {
                 temp_space: u64::MAX,
             })
         };
-        let files = Database::open(DatabaseOptions::new()).expect("a database");
         Self {
             partitions,
             workers: (0..partitions).map(worker).collect(),
             transport: Mutex::default(),
             jobs: Mutex::default(),
-            files,
+            files: OnceLock::new(),
         }
     }
 
     /// The database whose table functions read files.
-    #[must_use]
+    ///
+    /// # Panics
+    /// Where no database can be opened.
     pub fn files(&self) -> &Arc<Database> {
-        &self.files
+        let open = || Database::open(DatabaseOptions::new()).expect("a database");
+        self.files.get_or_init(open)
     }
 
     /// Sets a transport that changes what crosses an exchange.
@@ -162,7 +164,7 @@ impl LocalCluster {
                         of: job.runs(fragment, self.partitions),
                     };
                     let (reader, job, call) =
-                        (Arc::clone(&self.files), Arc::clone(job), call.clone());
+                        (Arc::clone(self.files()), Arc::clone(job), call.clone());
                     let (types, columns) = (table.copy.types.clone(), table.columns.clone());
                     let interrupt = interrupt.clone();
                     return RunInput::Open(Box::new(move |terms, diagnostics| {

@@ -221,6 +221,7 @@ fn settings(context: &StatementContext<'_>, plan: &QueryPlan) -> JobSettings {
         parameter_count: plan.parameter_count,
         conditions_max,
         notes,
+        refusal: context.diagnostics().refusal(),
     }
 }
 

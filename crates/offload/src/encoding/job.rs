@@ -1,6 +1,6 @@
 //! Jobs.
 
-use mayfly_types::Result;
+use mayfly_types::{Refusal, Result};
 
 use super::VERSION;
 use super::bytes::{Encoded, Reader, Refused, Writer, encoded_enum, encoded_struct};
@@ -42,7 +42,9 @@ encoded_struct!(JobSettings {
     parameter_count,
     conditions_max,
     notes,
+    refusal,
 });
+encoded_enum!(Refusal { 0 => Nothing, 1 => Values, 2 => ValuesAndDivisions });
 encoded_struct!(Job {
     fragments,
     settings

@@ -96,7 +96,11 @@ impl Rows for FragmentRun {
         let Some(stream) = &mut self.stream else {
             return Ok(None);
         };
-        if let Some(batch) = stream.next_batch()? {
+        let batch = stream.next_batch()?;
+        if let Some(error) = self.statement.evaluation.diagnostics.refused() {
+            return Err(error);
+        }
+        if let Some(batch) = batch {
             return Ok(Some(self.sender.send(batch)));
         }
         self.stream = None;

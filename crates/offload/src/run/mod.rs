@@ -144,6 +144,7 @@ impl Worker {
         } else {
             diagnostics.without_notes()
         });
+        diagnostics.refuse(settings.refusal);
         let tables = fragment.inputs.iter().zip(inputs);
         let tables = tables
             .map(|(input, rows)| Arc::new(InputTable::new(job, input, rows, place, &diagnostics)));
