@@ -75,17 +75,24 @@ def report_statements(options):
 class Cluster:
     """A coordinator and executors as processes."""
 
-    def __init__(self, options, files):
-        self.options, self.files = options, files
+    def __init__(self, options, files, partitions=None):
+        self.options, self.files, self.partitions = options, files, partitions or options.executors
         self.folder = Path(tempfile.mkdtemp(prefix="mayfly-cluster-reports-"))
         self.processes = []
 
     def __enter__(self):
+        try:
+            return self.begin()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def begin(self):
         import pymysql
 
         options = self.options
         coordinator = self.start(
-            ["coordinator", "--listen-executors", "127.0.0.1:0", "--partitions", options.executors, "--port", 0, "--insecure",
+            ["coordinator", "--listen-executors", "127.0.0.1:0", "--partitions", self.partitions, "--port", 0, "--insecure",
              "--ephemeral", "--log-level", "error", "--memory-limit", options.memory],
             "coordinator", stdout=subprocess.PIPE)  # fmt: skip
         heard = coordinator.stdout.readline().decode().split()[-1]
@@ -99,7 +106,9 @@ class Cluster:
             time.sleep(0.1)
         self.cursor.execute("CREATE DATABASE reports")
         self.cursor.execute("USE reports")
-        for table in sorted(self.files.iterdir()):
+        # The coordinator's own files are here, too.
+        tables = [it for it in self.files.iterdir() if it.is_dir() and it.name != "copies"]
+        for table in sorted(tables):
             self.cursor.execute(f"CREATE VIEW {table.name} AS SELECT * FROM '{table}'")
         return self
 
@@ -119,6 +128,12 @@ class Cluster:
             process.send_signal(signal.SIGKILL)
             process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def stages(self, sql):
+        """What each stage of a statement has done."""
+        self.cursor.execute(f"EXPLAIN ANALYZE {sql}")
+        self.cursor.execute("SHOW WARNINGS")
+        return [text for _, _, text in self.cursor.fetchall() if text.startswith("Stage ")]
 
     def ask(self, engine, sql):
         """Rows, seconds and processor seconds of a statement, or its error."""
@@ -156,12 +171,8 @@ def run(cluster, statements, options):
             differing.append(name)
         equal = "" if is_equal else "  DIFFERENT"
         print(f"{name:6} {alone:9.3f} {together:9.3f} {together / alone:6.2f} {cpu / max(alone_cpu, 0.01):9.2f}  {len(rows['OFF'])}{equal}", flush=True)
-        if options.stages:
-            cluster.cursor.execute(f"EXPLAIN ANALYZE {sql}")
-            cluster.cursor.execute("SHOW WARNINGS")
-            for _, _, text in cluster.cursor.fetchall():
-                if text.startswith("Stage "):
-                    print(f"         {text}")
+        for stage in cluster.stages(sql) if options.stages else []:
+            print(f"         {stage}")
     print(f"{'sum':6} {sums[0]:9.3f} {sums[1]:9.3f} {sums[1] / max(sums[0], 1e-9):6.2f}")
     print(f"{len(statements) - len(refused) - len(differing)} equal, {len(differing)} different {differing}, {len(refused)} refused {[name for name, _ in refused]}")
     sys.exit(bool(differing))

@@ -141,7 +141,10 @@ fn faults_at_random_moments_are_told() {
                     assert!([2006, 2013].contains(&code), "{what}: {code} {text}")
                 }
                 Fault::DiskIsFull => {
-                    assert!([3, 1021, 1114, 3889].contains(&code), "{what}: {code} {text}")
+                    assert!(
+                        [3, 1021, 1114, 3889].contains(&code),
+                        "{what}: {code} {text}"
+                    )
                 }
                 _ => assert!(
                     code == 3889 && text.contains("executor"),

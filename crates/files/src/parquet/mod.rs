@@ -242,6 +242,7 @@ impl RowGroups {
             .filter_map(|column| file.places[*column])
             .collect();
         roots.sort_unstable();
+        roots.dedup();
         let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
         let mut new = RowGroup {
             at,

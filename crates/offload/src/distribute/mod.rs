@@ -285,7 +285,11 @@ impl<'p> Distribution<'p> {
         // A table of files is read by the runs themselves, which make use of the terms as this process would.
         let pushed: &[PushedTerm] = if copy.call.is_some() { pushed } else { &[] };
         let mut read = columns.clone();
-        read.extend(pushed.iter().map(|term| term.shape.column));
+        for term in pushed {
+            if !read.contains(&term.shape.column) {
+                read.push(term.shape.column);
+            }
+        }
         let in_copy = read.iter().map(|column| {
             let place = places.get(*column).copied().flatten();
             place.ok_or_else(|| {
@@ -304,8 +308,9 @@ impl<'p> Distribution<'p> {
         let number = self.input_number();
         self.scans.insert(number, plan.clone());
         let source = input_source(number, &types, table.row_count as f64);
-        let pushed = pushed.iter().enumerate();
-        let pushed = pushed.map(|(at, term)| moved(term, columns.len() + at));
+        let place = |column| read.iter().position(|own| *own == column);
+        let pushed = pushed.iter();
+        let pushed = pushed.filter_map(|term| Some(moved(term, place(term.shape.column)?)));
         let mut operator = scan_of(source, predicate.clone());
         if let Operator::TableScan {
             columns: output,
