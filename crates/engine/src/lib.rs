@@ -90,14 +90,15 @@ pub use self::options::{
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
 pub use self::secondary::{
-    CallOption, FileRows, JobObserver, LoadedColumn, Member, MemberState, PartToLoad, Rows,
-    SecondaryEngine, Share, TableCall, TablePart,
+    CallOption, JobObserver, LoadedColumn, Member, MemberState, PartToLoad, Rows, SecondaryEngine,
+    Share, TableCall, TablePart,
 };
 pub use self::session::{
     Command, InitConnectFailed, KeptMemory, LocalFiles, Session, SessionState, StateChanges,
 };
 pub use self::statement_memory::StatementMemory;
 pub use self::statement_options::ClientLimits;
+pub use self::statements::file_rows::FileRows;
 pub use self::variables::{is_system_variable, variables_without_effect};
 pub use crate::connections::{
     ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,

@@ -7,7 +7,7 @@
 //! knows as of which version of the table its rows are; [`loading`] makes it, and makes it anew after changes from the parts that
 //! changed. The engine itself keeps nothing but the parts.
 //!
-//! Tables of files need no copy where the members of the engine see the files ([`files`]). While a job runs, its exchanges are
+//! Tables of files need no copy where the members of the engine see the files ([`SecondaryEngine::call`]). While a job runs, its exchanges are
 //! seen as temporary tables are ([`exchanges`]).
 //!
 //! A statement reads a copy only if the rows are those that it would read here: the table has not changed since, and
@@ -15,7 +15,6 @@
 
 pub(crate) mod copies;
 mod exchanges;
-pub(crate) mod files;
 pub(crate) mod jobs;
 pub(crate) mod loading;
 
@@ -25,8 +24,6 @@ use std::sync::Arc;
 use mayfly_offload::Job;
 pub use mayfly_offload::{CallOption, JobObserver, Rows, Share, TableCall};
 use mayfly_types::{Interrupt, Result, SqlType};
-
-pub use self::files::FileRows;
 
 /// An engine beside this one, which keeps copies of tables.
 pub trait SecondaryEngine: Debug + Send + Sync {

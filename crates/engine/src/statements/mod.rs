@@ -15,6 +15,7 @@ mod databases;
 mod drop_table;
 mod eras;
 mod explain;
+pub(crate) mod file_rows;
 mod hints;
 mod histograms;
 mod inner_statements;
