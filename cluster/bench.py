@@ -28,7 +28,7 @@ def main():
     parser.add_argument("--program", default=HERE / "target/release/mayfly-cluster")
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "report-data", help="where files are kept")
     parser.add_argument("--stages", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     # What report_data asks of other reports.
     options.rows = options.groups = 1
     files = options.data / f"{options.report}_{options.scale:g}_parquet"
