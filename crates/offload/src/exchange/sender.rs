@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BinaryViewArray, UInt64Array, new_null_array};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt64Array, new_null_array};
 use mayfly_storage::table::IndexPart;
 use mayfly_storage::{KeyEncoder, KeyMode};
 use mayfly_types::{Batch, PhysicalType, SqlType};
@@ -71,10 +72,7 @@ impl Sender {
             // In range: it is a remainder.
             self.sent[*target as usize] += 1;
         }
-        let arrays = batch.columns().iter();
-        self.bytes += arrays
-            .map(|array| array.get_buffer_memory_size() as u64)
-            .sum::<u64>();
+        self.bytes += batch.columns().iter().map(bytes_of).sum::<u64>();
         let note = new_null_array(&PhysicalType::Bytes.arrow(), rows);
         let mut columns = batch.into_columns();
         columns.extend([Arc::new(targets) as ArrayRef, note]);
@@ -122,4 +120,31 @@ fn hash(key: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     let hash = key.iter().fold(0xcbf2_9ce4_8422_2325, step);
     (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16
+}
+
+/// Bytes of the values of an array, without those of buffers that it shares with other rows.
+fn bytes_of(array: &ArrayRef) -> u64 {
+    match array.as_binary_view_opt() {
+        // The low half of a view is the length of its value.
+        Some(texts) => {
+            let lengths = texts.views().iter().map(|view| u64::from(*view as u32));
+            lengths.sum::<u64>() + 16 * array.len() as u64
+        }
+        None => array.to_data().get_slice_memory_size().unwrap_or(0) as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_rows_are_those_of_their_values() {
+        let texts = (0..1000).map(|n| Some(vec![b'x'; 40 + n % 2]));
+        let all: ArrayRef = Arc::new(texts.collect::<BinaryViewArray>());
+        // Ten rows share the buffer of all.
+        assert_eq!(bytes_of(&all.slice(0, 10)), 5 * (40 + 41) + 160);
+        let numbers: ArrayRef = Arc::new(UInt64Array::from_value(1, 1000));
+        assert_eq!(bytes_of(&numbers.slice(3, 10)), 80);
+    }
 }
