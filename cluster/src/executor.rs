@@ -18,7 +18,7 @@ use crate::connections::{ANSWER, Connections, PROBE};
 use crate::data::DataPlace;
 use crate::distributed;
 use crate::files::{FileReader, FileRoots};
-use crate::members::{BEAT, Beat, PROTOCOL, beat};
+use crate::members::{BEAT, Beat, PROTOCOL, RunFigures, beat};
 use crate::tls::{Credentials, check_address};
 use crate::work::{MemoryShares, WorkDirectory, runtime};
 use crate::worker::JobFragments;
@@ -161,7 +161,12 @@ fn say(
             let (memory, space) = fragments.worker().used();
             own.running = fragments.activity().running();
             own.moved = fragments.activity().moved();
-            own.runs = fragments.take_figures();
+            let runs = fragments.take_figures().into_iter();
+            let encoded = runs.map(|(number, figures)| RunFigures {
+                number,
+                figures: figures.encode(),
+            });
+            own.runs = encoded.collect();
             own.memory_used = memory;
             own.temp_used = space;
             match tokio::time::timeout(2 * BEAT, beat(channel.clone(), own.clone())).await {

@@ -6,7 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use mayfly_engine::{Database, DatabaseOptions, FileAccess, FileRows};
+use mayfly_engine::{Database, DatabaseOptions, FileAccess, FileRows, url_scheme};
 use mayfly_offload::{Job, OpenRows, Place, Share, TableCall, TableInput};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Interrupt, Result};
@@ -45,7 +45,7 @@ impl FileRoots {
 
     /// The name of a file for other processes; `None` for one that must not be read.
     fn shared(&self, file: &str) -> Option<String> {
-        if is_url(file) {
+        if url_scheme(file).is_some() {
             let may_read = self.urls.iter().any(|root| file.starts_with(root.as_str()));
             return may_read.then(|| file.to_owned());
         }
@@ -56,7 +56,7 @@ impl FileRoots {
 
     /// The file of a name.
     fn own(&self, name: &str) -> Option<String> {
-        if is_url(name) {
+        if url_scheme(name).is_some() {
             return self.shared(name);
         }
         let path = Path::new(name);
@@ -73,11 +73,6 @@ impl FileRoots {
         call.files = files.collect::<Option<_>>()?;
         Some(call)
     }
-}
-
-/// Whether a name is a URL.
-fn is_url(name: &str) -> bool {
-    name.contains("://")
 }
 
 /// What reads files in a process.

@@ -139,7 +139,8 @@ impl Members {
         }
         let address = Url::parse(&beat.address)
             .map_err(|error| format!("address {}: {error}", beat.address))?;
-        self.show(&std::mem::take(&mut beat.runs));
+        let runs = std::mem::take(&mut beat.runs).into_iter();
+        self.show(runs.filter_map(|run| Some((run.number, Figures::decode(&run.figures).ok()?))));
         self.heard
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -157,16 +158,15 @@ impl Members {
         observers.insert(number, Arc::downgrade(observer));
     }
 
-    /// Tells observers what an executor has said.
-    fn show(&self, runs: &[RunFigures]) {
+    /// Tells observers what runs have done.
+    fn show(&self, runs: impl IntoIterator<Item = (u64, Figures)>) {
         let observers = self
             .observers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        for run in runs {
-            let observer = observers.get(&run.number).and_then(Weak::upgrade);
-            if let (Some(observer), Ok(figures)) = (observer, Figures::decode(&run.figures)) {
+        for (number, figures) in runs {
+            if let Some(observer) = observers.get(&number).and_then(Weak::upgrade) {
                 observer.observe(figures);
             }
         }
@@ -210,7 +210,7 @@ impl Members {
     /// Tells observers what this process does.
     pub fn show_own(&self) {
         if let Some(own) = &self.own {
-            self.show(&own.take_figures());
+            self.show(own.take_figures());
         }
     }
 

@@ -16,7 +16,6 @@ use mayfly_types::{Batch, Error, Interrupt};
 use crate::errors::Lost;
 use crate::files::FileReader;
 use crate::fragments::{Batches, Cancel, Fragments, Run};
-use crate::members::RunFigures;
 use crate::{bridge, convert};
 
 /// Decoded jobs that are kept: each run of a job brings it again.
@@ -65,8 +64,8 @@ impl JobFragments {
         runs.ended = ended;
     }
 
-    /// Figures of what runs, and of what has come to its end since the last call.
-    pub fn take_figures(&self) -> Vec<RunFigures> {
+    /// Figures of what runs, and of what has come to its end since the last call, with the runs of jobs.
+    pub fn take_figures(&self) -> Vec<(u64, Figures)> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = std::mem::take(&mut runs.finished);
         all.extend(runs.running.values().filter_map(Running::figures));
@@ -113,7 +112,7 @@ struct Runs {
     running: HashMap<u64, Running>,
     started: u64,
     /// Figures of runs that have come to their end.
-    finished: Vec<RunFigures>,
+    finished: Vec<(u64, Figures)>,
     /// Runs of jobs that have ended.
     ended: Vec<u64>,
 }
@@ -129,10 +128,8 @@ struct Running {
 }
 
 impl Running {
-    fn figures(&self) -> Option<RunFigures> {
-        let figures = self.figures.as_ref()?.encode();
-        let number = self.number;
-        Some(RunFigures { number, figures })
+    fn figures(&self) -> Option<(u64, Figures)> {
+        Some((self.number, self.figures.clone()?))
     }
 }
 

@@ -86,8 +86,7 @@ pub struct TableCopy {
     pub table: String,
     /// The parts that hold its rows.
     pub parts: Vec<CopyPart>,
-    /// The call that gives its rows, of a table that no part holds: each run reads its share by itself. The number of rows
-    /// is that of the single part.
+    /// The call that gives its rows, of a table that no part holds: each run reads its share by itself.
     pub call: Option<TableCall>,
     /// Types of its columns. TIMESTAMPs are in UTC.
     pub types: Vec<SqlType>,
@@ -287,7 +286,8 @@ fn scan_number(plan: &Plan, id: u64) -> Option<OperatorNumber> {
 impl TableCopy {
     /// Number of rows.
     pub fn rows(&self) -> u64 {
-        self.parts.iter().map(|part| part.rows).sum()
+        let of_parts = || self.parts.iter().map(|part| part.rows).sum();
+        self.call.as_ref().map_or_else(of_parts, |call| call.rows)
     }
 }
 

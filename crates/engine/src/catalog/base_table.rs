@@ -74,7 +74,10 @@ impl BaseTable {
         let mut source = table_source(id, &definition, store.index_storage());
         let timestamps = timestamps(&definition);
         // Terms have TIMESTAMPs in the session's time zone, the rows of a provider in UTC.
-        source.scans = store.scans().filter(|_| timestamps.is_empty());
+        source.scans = store
+            .provided()
+            .filter(|_| timestamps.is_empty())
+            .map(|table| Arc::clone(table) as _);
         Self {
             rows: zoned(&store, &timestamps),
             timestamps,
@@ -111,12 +114,12 @@ impl BaseTable {
 
     /// The call by which other processes read the rows, of a table of files that they may see too.
     pub(crate) fn call(&self) -> Option<TableCall> {
-        self.store.provider()?.call()
+        self.store.provided()?.provider().call()
     }
 
     /// Whether its rows are outside of the engine.
     pub(crate) fn is_provided(&self) -> bool {
-        self.store.scans().is_some()
+        self.store.provided().is_some()
     }
 
     /// The table as the planner sees it, with the row count of the last use.

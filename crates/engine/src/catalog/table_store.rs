@@ -8,7 +8,6 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use mayfly_plan::ScanCapabilities;
 use mayfly_storage::{
     IndexId, RowChange, RowKeyEncoder, Statement as DurableStatement, Table,
     TableDefinition as DurableDefinition, UserTable,
@@ -21,7 +20,6 @@ use super::indexes::{IndexStorage, index_specs};
 use super::private_rows::PrivateStore;
 use super::provided::ProvidedTable;
 use super::provided_changes::ChangeableTable;
-use super::provider::TableProvider;
 use super::shared_rows::SharedSpace;
 use super::table_access::{RowAccess, TableAccess};
 use super::trees::{Lifespan, Trees};
@@ -66,13 +64,8 @@ pub(crate) trait TableStore: TableRows {
         None
     }
 
-    /// The capabilities of scans, if the rows are outside of the engine.
-    fn scans(&self) -> Option<Arc<dyn ScanCapabilities>> {
-        None
-    }
-
-    /// The provider, if the rows are outside of the engine.
-    fn provider(&self) -> Option<&Arc<dyn TableProvider>> {
+    /// The table of a provider, if the rows are outside of the engine.
+    fn provided(&self) -> Option<&Arc<ProvidedTable>> {
         None
     }
 }
@@ -343,11 +336,7 @@ impl TableRows for ProvidedStore {
 }
 
 impl TableStore for ProvidedStore {
-    fn scans(&self) -> Option<Arc<dyn ScanCapabilities>> {
-        Some(Arc::clone(&self.0) as _)
-    }
-
-    fn provider(&self) -> Option<&Arc<dyn TableProvider>> {
-        Some(self.0.provider())
+    fn provided(&self) -> Option<&Arc<ProvidedTable>> {
+        Some(&self.0)
     }
 }

@@ -292,41 +292,61 @@ fn offloaded_for_execution(
     insert: &InsertStatement,
     local: &QueryPlan,
 ) -> Result<Option<Planned>> {
-    if !context.locks_reads() {
-        return offloaded(context, insert, local);
-    }
-    if context.is_in_transaction() {
-        let is_wanted = !insert.replace && offload::is_wanted(context, local);
-        if is_wanted {
-            offload::stays_here(
-                context,
-                "the rows that it reads stay locked in its transaction",
-            )?;
-        }
+    // Most statements keep the views that they have opened.
+    let Some(query) = wanted_query(context, insert, local) else {
         return Ok(None);
+    };
+    let locks = context.locks_reads();
+    if locks && context.is_in_transaction() {
+        let reason = "the rows that it reads stay locked in its transaction";
+        return offload::stays_here(context, reason).map(|()| None);
     }
-    context.read_as_usual();
-    let planned = offloaded(context, insert, local);
-    context.read_for_change();
+    if locks {
+        context.read_as_usual();
+    }
+    let planned = offload_query(context, insert, query);
+    if locks {
+        context.read_for_change();
+    }
     planned
 }
 
-/// The plan of a query that a secondary engine computes for INSERT; none for REPLACE, as in MySQL.
+/// The plan of a query that a secondary engine computes for INSERT.
 pub(super) fn offloaded(
     context: &StatementContext<'_>,
     insert: &InsertStatement,
     local: &QueryPlan,
 ) -> Result<Option<Planned>> {
-    let InsertSource::Query(query) = &insert.source else {
-        return Ok(None);
-    };
-    if insert.replace || !offload::is_wanted(context, local) {
-        return Ok(None);
+    match wanted_query(context, insert, local) {
+        Some(query) => offload_query(context, insert, query),
+        None => Ok(None),
     }
-    if !insert.on_duplicate_key_update.is_empty() {
-        return offload::stays_here(context, "ON DUPLICATE KEY UPDATE").map(|()| None);
+}
+
+/// The query of an INSERT that is to be offloaded; none for REPLACE, as in MySQL.
+fn wanted_query<'i>(
+    context: &StatementContext<'_>,
+    insert: &'i InsertStatement,
+    local: &QueryPlan,
+) -> Option<&'i Query> {
+    match &insert.source {
+        InsertSource::Query(query) if !insert.replace && offload::is_wanted(context, local) => {
+            Some(query)
+        }
+        _ => None,
     }
-    offload::plan(context, query)
+}
+
+fn offload_query(
+    context: &StatementContext<'_>,
+    insert: &InsertStatement,
+    query: &Query,
+) -> Result<Option<Planned>> {
+    if insert.on_duplicate_key_update.is_empty() {
+        offload::plan(context, query)
+    } else {
+        offload::stays_here(context, "ON DUPLICATE KEY UPDATE").map(|()| None)
+    }
 }
 
 /// Adds the rows of VALUES or of a query; returns the counts and the rows for RETURNING.

@@ -228,9 +228,11 @@ fn settings(context: &StatementContext<'_>, plan: &QueryPlan) -> JobSettings {
 /// The copies of a statement's tables.
 struct StatementCopies {
     copies: Vec<Arc<LoadedCopy>>,
-    /// For each table its copy, and the column of the copy for each of its columns.
-    tables: Vec<(TableId, TableCopy, Vec<Option<usize>>)>,
+    tables: Vec<CopiedTable>,
 }
+
+/// A table, its copy, and the column of the copy for each of its columns.
+type CopiedTable = (TableId, TableCopy, Vec<Option<usize>>);
 
 impl StatementCopies {
     /// The copies of all tables that were looked up, or the reason why one has none that the statement may read.
@@ -244,8 +246,8 @@ impl StatementCopies {
         for table in catalog.base_tables().iter() {
             let name = format!("{}.{}", table.definition.database, table.definition.name);
             let columns = &table.definition.columns;
-            if let Some(of_job) = of_files(table, engine) {
-                tables.push((table.id, of_job, (0..columns.len()).map(Some).collect()));
+            if let Some(of_files) = of_files(table, engine) {
+                tables.push(of_files);
                 continue;
             }
             let is_undefined = table.definition.secondary_engine().is_none();
@@ -285,13 +287,12 @@ impl StatementCopies {
             copies.push(copy);
         }
         for table in catalog.calls().iter() {
-            let Some(of_job) = of_files(table, engine) else {
+            let Some(of_files) = of_files(table, engine) else {
                 let name = &table.definition.name;
                 let reason = format!("the members of the engine do not read the files of {name}");
                 return Ok(Err(Refused(reason)));
             };
-            let columns = 0..table.definition.columns.len();
-            tables.push((table.id, of_job, columns.map(Some).collect()));
+            tables.push(of_files);
         }
         if tables.is_empty() {
             return Ok(Err(Refused("it reads no base table".to_owned())));
@@ -301,18 +302,16 @@ impl StatementCopies {
 }
 
 /// A table of files that members of the engine read by themselves.
-fn of_files(table: &BaseTable, engine: &Arc<dyn SecondaryEngine>) -> Option<TableCopy> {
+fn of_files(table: &BaseTable, engine: &Arc<dyn SecondaryEngine>) -> Option<CopiedTable> {
     let call = engine.call(table.call()?)?;
-    let columns = table.definition.columns.iter();
-    Some(TableCopy {
+    let columns = &table.definition.columns;
+    let copy = TableCopy {
         table: table.definition.name.clone(),
-        parts: vec![CopyPart {
-            location: String::new(),
-            rows: call.rows,
-        }],
+        parts: Vec::new(),
         call: Some(call),
-        types: columns.map(|column| column.ty.clone()).collect(),
-    })
+        types: columns.iter().map(|column| column.ty.clone()).collect(),
+    };
+    Some((table.id, copy, (0..columns.len()).map(Some).collect()))
 }
 
 /// The copy of a table, or the reason why it has none.

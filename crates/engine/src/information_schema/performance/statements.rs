@@ -1,5 +1,6 @@
 //! `events_statements_current`, `…_history` and `…_history_long`: running and ended statements.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use mayfly_types::Value;
@@ -99,7 +100,11 @@ fn event_row(event: &StatementEvent) -> Row {
 }
 
 /// The row of a session's running statement: its counters are known when it ends.
-fn running_row(context: &RelationContext, session: &Arc<SessionShared>) -> Option<Row> {
+fn running_row(
+    context: &RelationContext,
+    session: &Arc<SessionShared>,
+    on_secondary: &HashSet<u64>,
+) -> Option<Row> {
     let activity = &session.activity;
     let text = activity.statement()?;
     let instrumentation = &context.database().instrumentation;
@@ -144,7 +149,7 @@ fn running_row(context: &RelationContext, session: &Arc<SessionShared>) -> Optio
         NONE,
         memory.rows.used(),
         memory.rows.used(),
-        engine_name(context.sessions_on_secondary().contains(&session.id)),
+        engine_name(on_secondary.contains(&session.id)),
         memory.rows.used(),
         memory.temp_space.used(),
         NONE,
@@ -162,9 +167,10 @@ fn current(context: &RelationContext) -> Vec<Row> {
     }
     let sessions = context.database().living_sessions();
     let seen = sessions.iter().filter(|session| session.is_seen());
+    let on_secondary = context.sessions_on_secondary();
     let row = |session: &Arc<SessionShared>| {
         let last = || Some(event_row(&session.last_statement()?));
-        running_row(context, session).or_else(last)
+        running_row(context, session, &on_secondary).or_else(last)
     };
     seen.filter_map(row).collect()
 }
