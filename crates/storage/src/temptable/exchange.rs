@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mayfly_memory::{Budget, BudgetKind};
 
 use super::context::TempTableContext;
-use super::record::{Ending, TableFacts};
+use super::record::{Ending, ExchangeFigures, TableFacts};
 use super::registry::Registration;
 use super::spec::{OperatorNumber, Purpose};
 
@@ -17,19 +17,6 @@ use super::spec::{OperatorNumber, Purpose};
 pub struct ExchangeRecord {
     registration: Arc<Registration>,
     context: TempTableContext,
-}
-
-/// Numbers of an exchange.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ExchangeFigures {
-    /// Rows sent.
-    pub rows: u64,
-    /// Bytes of these rows.
-    pub bytes: u64,
-    /// Bytes that the operators that make the rows wrote to temporary files.
-    pub spilled: u64,
-    /// Number of processes that send.
-    pub executors: u64,
 }
 
 impl ExchangeRecord {

@@ -52,7 +52,7 @@ pub(crate) use rows::{View, hash_bytes};
 
 pub use context::{HashFunction, OverflowPolicy, Resources, TempTableContext, TempTableOptions};
 pub use distinct_rows::DistinctRows;
-pub use exchange::{ExchangeFigures, ExchangeRecord};
+pub use exchange::ExchangeRecord;
 pub use group_index::{GroupIndex, Groups};
 pub use keyed_rows::KeyedRows;
 pub use other_engine::{
@@ -65,7 +65,7 @@ pub use partition_queue::{PartitionQueue, Taken};
 pub use queue::{MemoryQueue, QueueShare};
 pub use reclaim::Reclaim;
 pub(crate) use record::FORCED_OVERFLOW_LIMIT;
-pub use record::{LimitHit, RegistryEntry, StatementOwner};
+pub use record::{ExchangeFigures, LimitHit, RegistryEntry, StatementOwner};
 pub use registry::{Registry, StatementCounters};
 pub use rows::KeyHasher;
 pub use scan::Scan;

@@ -12,7 +12,6 @@ use mayfly_memory::Budget;
 use mayfly_memory::sync::lock;
 use mayfly_types::Interrupt;
 
-use super::exchange::ExchangeFigures;
 use super::spec::{OperatorNumber, Purpose};
 
 /// Memory limit of a table that overflows at once; see
@@ -35,6 +34,19 @@ pub struct StatementOwner {
 pub(crate) trait Killable: std::fmt::Debug + Send + Sync {
     /// Releases the resource; its users get an error from now on.
     fn kill(&self);
+}
+
+/// Numbers of an exchange.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExchangeFigures {
+    /// Rows sent.
+    pub rows: u64,
+    /// Bytes of these rows.
+    pub bytes: u64,
+    /// Bytes that the operators that make the rows wrote to temporary files.
+    pub spilled: u64,
+    /// Number of processes that send.
+    pub executors: u64,
 }
 
 /// Way to end a table from outside.
