@@ -3,12 +3,14 @@
 //! `worker` reads one JSON object per line (`{"sql": …, "rows_max": …, "timeout_s": …}`) and answers each with its
 //! time, its first rows and its error; `bench-compare` alternates between it and the rivals' workers. `latency` times
 //! small statements in process, from text to result, `points` statements by a primary key, and `planning` plans that
-//! are never run; `temporary-tables` (with the feature `sqlite`) times temporary tables by key compared with SQLite's,
+//! are never run; `temporary-kinds` times the kinds of temporary tables beside what a user would have without them,
+//! `temporary-tables` (with the feature `sqlite`) times temporary tables by key compared with SQLite's,
 //! and `durable-inserts` autocommit inserts into `--directory`, each of which is synced.
 
 #[cfg(feature = "sqlite")]
 mod durable_inserts;
 mod planning;
+mod temporary_kinds;
 #[cfg(feature = "sqlite")]
 mod temporary_tables;
 
@@ -30,7 +32,6 @@ fn main() {
         let place = arguments.iter().position(|argument| argument == name)?;
         arguments.get(place + 1).cloned()
     };
-    #[cfg(feature = "sqlite")]
     let number =
         |name: &str, usual: u64| option(name).and_then(|n| n.parse().ok()).unwrap_or(usual);
     let memory_limit = option("--memory-limit").and_then(|bytes| bytes.parse().ok());
@@ -41,6 +42,7 @@ fn main() {
         Some("latency") => latency(&database),
         Some("points") => points(&database),
         Some("planning") => planning::all(&mut bench_session(&database), &ARTICLE_1),
+        Some("temporary-kinds") => temporary_kinds::compare(number("--rows", 1_000_000) as usize),
         #[cfg(feature = "sqlite")]
         Some("temporary-tables") => {
             let rows = number("--rows", 1_000_000).cast_signed();
@@ -53,7 +55,7 @@ fn main() {
             durable_inserts::compare(directory.as_ref(), number("--seconds", 5), rounds);
         }
         _ => eprintln!(
-            "usage: mayfly-bench worker|latency|points|planning|temporary-tables|durable-inserts [--memory-limit BYTES] [--threads N] [--datadir DIRECTORY]"
+            "usage: mayfly-bench worker|latency|points|planning|temporary-kinds|temporary-tables|durable-inserts [--memory-limit BYTES] [--threads N] [--datadir DIRECTORY]"
         ),
     }
 }

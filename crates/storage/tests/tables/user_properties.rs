@@ -430,6 +430,13 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
                 model.clear();
                 savepoints.iter_mut().for_each(|(_, rows)| rows.clear());
             }
+            5 if random.below_u64(3) == 0 => {
+                undo.commit()?;
+                savepoints.clear();
+                table.clear();
+                assert!(!table.clear(), "nothing has changed since");
+                model.clear();
+            }
             _ => {}
         }
         if step % 10 == 9 {
@@ -601,6 +608,37 @@ fn a_truncation_is_not_undone_by_a_savepoint_before_it() {
         transaction.roll_back_to(savepoint);
     }
     assert!(rows().is_empty());
+}
+
+/// A small table is emptied at the end of each transaction; a handle that was opened before sees its rows still.
+#[test]
+fn a_table_that_is_emptied_again_and_again_keeps_its_memory() {
+    let fixture = Fixture::new("user-clear");
+    let table = table(&fixture, u64::MAX, UserTableEngine::Transactional);
+    let (statement, undo) = (statement(&fixture, 100), UndoLog::new());
+    let open = || table.open(&statement, &undo);
+    let rows =
+        |handle: &dyn Table| drain(handle.scan(&ScanRequest::of(&ALL[1..])).unwrap()).unwrap();
+    let mut transaction = undo.clone();
+    let mut memory = 0;
+    for round in 0..1000 {
+        assert!(rows(&*open()).is_empty());
+        insert_numbers(&*open(), &[round, round + 1]);
+        let text = Value::Bytes(vec![b'a' + (round % 26) as u8; 100]);
+        let row: Row = vec![Value::Int(-1 - round), text, Value::Null, Value::Float(0.5)];
+        let mut writer = open().writer().unwrap();
+        assert_eq!(writer.insert(&batch(&[row.clone()])).unwrap().rows, 1);
+        writer.finish().unwrap();
+        let reader = (round % 10 == 9).then(open);
+        transaction.commit().unwrap();
+        assert!(table.clear());
+        assert!(!table.clear());
+        let expected = [number_row(round), number_row(round + 1), row];
+        reader.inspect(|reader| assert_eq!(rows(&**reader), expected));
+        let held = fixture.memory.used();
+        assert!(round == 0 || held <= memory, "{held} bytes after {memory}");
+        memory = held.max(memory);
+    }
 }
 
 /// A handle that was opened before a rollback to a savepoint sees the rows as they were then.

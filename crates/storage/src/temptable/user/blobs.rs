@@ -111,6 +111,27 @@ impl Blobs {
         }
     }
 
+    /// Whether [`Self::clear`] does: there is no block but the open one.
+    pub(super) fn is_clearable(&self) -> bool {
+        let open = self
+            .open
+            .as_ref()
+            .and_then(|(_, number)| self.block(*number));
+        self.written == open.map_or(0, |block| block.room)
+    }
+
+    /// Releases all values. The open block goes on being filled: written bytes do not change.
+    pub(super) fn clear(&mut self) {
+        let open = self
+            .open
+            .as_ref()
+            .and_then(|(_, number)| self.block(*number));
+        if let Some(block) = open {
+            block.live.store(0, Ordering::Relaxed);
+        }
+        self.live = 0;
+    }
+
     pub(super) fn block_length(&self) -> usize {
         self.block_length
     }

@@ -239,6 +239,21 @@ impl Content {
         }
     }
 
+    /// Removes all rows of a table of a page for each of its parts, and keeps the pages for the next rows. Returns false,
+    /// and changes nothing, if the table is larger, has overflowed or has snapshots.
+    pub(super) fn clear(&mut self) -> bool {
+        let is_clearable = self.heap.is_clearable()
+            && self.trees.iter_mut().all(Tree::is_clearable)
+            && self.blobs.is_clearable();
+        if is_clearable {
+            self.heap.clear();
+            self.trees.iter_mut().for_each(Tree::clear);
+            self.blobs.clear();
+            self.is_unsorted = false;
+        }
+        is_clearable
+    }
+
     /// Resolver of the long values of stored rows.
     pub(super) fn resolver(&self) -> Resolver<'_> {
         Resolver::stored(&self.blobs.directory)

@@ -89,6 +89,22 @@ impl Heap {
         }
     }
 
+    /// Whether [`Self::clear`] does: there is one small page, which no snapshot has.
+    pub(super) fn is_clearable(&mut self) -> bool {
+        let page = self.pages.sole_page();
+        page.is_some_and(|page| page.len() <= SizeClass::Small.bytes())
+    }
+
+    /// Removes all rows of a heap of one page and keeps the page.
+    pub(super) fn clear(&mut self) {
+        if let Some(page) = self.pages.sole_page() {
+            clear(page, false);
+            self.open = 0;
+            self.with_free = Arc::default();
+            self.rows = 0;
+        }
+    }
+
     /// Number of rows.
     pub(super) fn len(&self) -> u64 {
         self.rows

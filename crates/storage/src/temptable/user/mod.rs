@@ -32,6 +32,7 @@ mod write_lock;
 mod writer;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use mayfly_memory::MemoryError;
 use mayfly_memory::sync::{lock, write_lock};
@@ -39,7 +40,6 @@ use mayfly_types::PhysicalType;
 
 use self::handle::Handle;
 use self::memory_engine::Account;
-use self::pin::ChangeBy;
 use self::table_core::Core;
 use super::context::TempTableContext;
 use super::record::RegistryEntry;
@@ -99,10 +99,10 @@ impl UserTable {
     pub fn clear(&self) -> bool {
         let core = &self.0;
         let mut state = write_lock(&core.state);
-        if state.content.heap.page_numbers() == 0 {
+        if core.version.load(Ordering::Relaxed) == state.emptied_at {
             return false;
         }
-        let old = core.truncate(&mut state, ChangeBy::Nobody);
+        let old = core.clear(&mut state);
         drop(state);
         drop(old);
         true

@@ -430,6 +430,22 @@ impl PageSet {
         Ok(unsafe { std::slice::from_raw_parts_mut(address, cell.length as usize) })
     }
 
+    /// The bytes of the only page of a set, for writing, if no snapshot has it and it is in memory alone.
+    #[expect(unsafe_code, reason = "as for `read`")]
+    pub(super) fn sole_page(&mut self) -> Option<&mut [u8]> {
+        let [Some(cell)] = &mut Arc::get_mut(&mut self.cells)?[..] else {
+            return None;
+        };
+        // The residents have a weak reference, which leads to the page only while the table is locked to write.
+        let is_alone = Arc::strong_count(cell) == 1 && !cell.is_stored.load(Ordering::Relaxed);
+        if !is_alone || cell.is_absent() {
+            return None;
+        }
+        let address = cell.address.load(Ordering::Acquire);
+        // SAFETY: as for `write`.
+        Some(unsafe { std::slice::from_raw_parts_mut(address, cell.length as usize) })
+    }
+
     #[cold]
     fn unshare(&mut self, pager: &Pager, number: u32) -> Result<()> {
         let cells = Arc::make_mut(&mut self.cells);

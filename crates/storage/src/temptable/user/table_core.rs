@@ -43,6 +43,8 @@ pub(super) struct State {
     pub(super) account: Option<Account>,
     /// Error that makes the table unusable.
     pub(super) broken: Option<Error>,
+    /// Number of changes when the table was last emptied.
+    pub(super) emptied_at: u64,
     /// Buffers kept from change to change.
     pub(super) scratch: WriterScratch,
     /// Pins of the statements that have the table open, with a lock of its own, so that they can be inspected during a
@@ -179,6 +181,7 @@ impl Core {
                     published: None,
                     account,
                     broken: None,
+                    emptied_at: 0,
                     scratch: WriterScratch::default(),
                     pins: Mutex::default(),
                 }),
@@ -309,16 +312,35 @@ impl Core {
         old
     }
 
+    /// [`Self::truncate`] of a table to which rows will be added soon: a small one keeps its pages.
+    pub(super) fn clear(&self, state: &mut State) -> Option<Content> {
+        self.pin_others(state, ChangeBy::Nobody);
+        if !state.content.clear() {
+            return Some(self.truncate(state, ChangeBy::Nobody));
+        }
+        if let Some(account) = &mut state.account {
+            account.clear();
+        }
+        self.note_emptied(state);
+        None
+    }
+
     /// Empties the table for all of its handles; returns what it held, to be freed without the lock.
     pub(super) fn empty(&self, state: &mut State) -> Content {
         let page_length = state.content.heap.page_length();
         let block_length = state.content.blobs.block_length();
         let content = Content::new(&self.shape, page_length, block_length);
         let old = std::mem::replace(&mut state.content, content);
+        self.note_emptied(state);
+        old
+    }
+
+    /// Notes that all rows were removed: undo records of earlier changes are void.
+    fn note_emptied(&self, state: &mut State) {
         self.epoch.fetch_add(1, Ordering::Relaxed);
         self.note_change();
+        state.emptied_at = self.version.load(Ordering::Relaxed);
         self.registration.set_rows(0);
-        old
     }
 
     /// Counts a change; the caller has locked the table for writing.

@@ -91,6 +91,7 @@ impl Round {
     /// The difference between two equivalent queries.
     fn breach(&mut self, queries: &[String; 2]) -> Option<Found> {
         let other = 1 + self.laws % (self.ways.len() - 1);
+        let is_of_texts = queries[1].starts_with("SELECT CONCAT(");
         for at in [0, other] {
             let way = &mut self.ways[at];
             if way.lacks(&queries[0]) {
@@ -99,7 +100,8 @@ impl Round {
             let [one, another] = queries.each_ref().map(|query| way.text(query));
             let failed = one.is_internal() || another.is_internal();
             let unknown = one.class() != 0 || another.class() != 0;
-            if failed || !unknown && one != another {
+            let broken = !unknown && one != another;
+            if failed || broken && !(is_of_texts && way.sends_chosen_bits(&queries[0])) {
                 return Some(Found {
                     class: (0, one.class(), another.class()),
                     text: format!("{}:\n{one}\n{another}", way.name),

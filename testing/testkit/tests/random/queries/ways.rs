@@ -1,6 +1,6 @@
 //! The ways in which a query runs in this process, all of which must give the same rows.
 
-use mayfly_engine::{HashMode, Session};
+use mayfly_engine::{HashMode, Session, TypeKind};
 use mayfly_testkit::cell;
 use mayfly_testkit::fixture::{DataDirectory, Fixture, SessionExt};
 use mayfly_testkit::prepared::literal;
@@ -188,6 +188,13 @@ impl Way {
     /// The answer to a text.
     pub(crate) fn text(&mut self, query: &str) -> Answer {
         Answer::of_mayfly(self.session.rows(query)).sorted()
+    }
+
+    /// Whether a query sends a choice of BITs: its bytes, while its text in an expression is its digits.
+    pub(crate) fn sends_chosen_bits(&mut self, query: &str) -> bool {
+        let results = self.session.execute(query).unwrap_or_default();
+        let mut columns = results.iter().flat_map(|result| result.columns.iter());
+        columns.any(|column| column.ty.kind == TypeKind::Bit && column.origin.is_none())
     }
 
     fn within(&mut self, case: &Case) -> Result<Vec<String>, mayfly_engine::Error> {

@@ -123,6 +123,21 @@ impl Tree {
         }
     }
 
+    /// Whether [`Self::clear`] does: there is at most one page, a small one, which no snapshot has.
+    pub(super) fn is_clearable(&mut self) -> bool {
+        let page = self.pages.sole_page();
+        self.root == NONE || page.is_some_and(|page| page.len() == SMALL_PAGE)
+    }
+
+    /// Removes all entries of a tree of one page and keeps the page.
+    pub(super) fn clear(&mut self) {
+        if let Some(page) = self.pages.sole_page() {
+            node::clear(page, true);
+            (self.root, self.last, self.entries) = (0, 0, 0);
+            self.previous = (NONE, 0);
+        }
+    }
+
     /// Number of entries.
     pub(super) fn len(&self) -> u64 {
         self.entries
