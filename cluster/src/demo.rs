@@ -9,6 +9,7 @@ use mayfly::Connection;
 
 use crate::coordinator::{ClusterOptions, Coordinator};
 use crate::data::DataPlace;
+use crate::process::{ProcessOptions, text};
 
 /// Options of `mayfly-cluster demo`.
 #[derive(Debug, Args)]
@@ -70,14 +71,16 @@ fn run_in(options: &DemoOptions, directory: &std::path::Path) -> Result<(), Stri
     let any = "127.0.0.1:0".parse().map_err(text)?;
     let coordinator = Coordinator::start(&ClusterOptions {
         listen_executors: any,
-        data: DataPlace::Directory(directory.join("data")),
-        urls: Vec::new(),
-        directory: directory.join("coordinator"),
-        memory: 256 << 20,
-        temp_space: 16 << 30,
+        process: ProcessOptions {
+            data: DataPlace::Directory(directory.join("data")),
+            urls: Vec::new(),
+            directory: directory.join("coordinator"),
+            memory: 256 << 20,
+            temp_space: 16 << 30,
+            tls: None,
+        },
         partitions: options.executors,
         patience: 120,
-        tls: None,
     })?;
     let database = mayfly::Options::new()
         .directory(directory.join("database"))
@@ -172,9 +175,4 @@ fn time(
         found.push(format!("{row:?}"));
     }
     Ok((start.elapsed(), found))
-}
-
-/// An error as text.
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

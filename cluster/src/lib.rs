@@ -16,7 +16,7 @@
 //! | [`bridge`] | arrays between the two versions of Arrow |
 //! | [`distributed`], [`connections`] | plans of datafusion-distributed, and connections between processes |
 //! | [`job_rows`], [`errors`] | the end of a job: its rows, its cancellation, lost executors |
-//! | [`arguments`], [`executor`], [`coordinator`], [`demo`] | the command line and the processes |
+//! | [`arguments`], [`process`], [`executor`], [`coordinator`], [`demo`] | the command line and the processes |
 //! | [`members`], [`tls`], [`work`] | which executors there are, who may connect, temporary files |
 
 pub mod arguments;
@@ -39,6 +39,7 @@ pub mod graph;
 pub mod job_rows;
 pub mod members;
 pub mod numbers;
+pub mod process;
 pub mod routing;
 pub mod scan;
 pub mod thread;

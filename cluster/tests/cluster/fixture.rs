@@ -10,6 +10,7 @@ use mayfly::{Database, Server, ServerOptions};
 use mayfly_client::{Address, Client, Limits, Rows};
 use mayfly_cluster::coordinator::{ClusterOptions, Coordinator};
 use mayfly_cluster::data::DataPlace;
+use mayfly_cluster::process::ProcessOptions;
 
 /// A statement that takes seconds in a build for tests, and passes three stages.
 pub(crate) const SLOW: &str =
@@ -160,14 +161,16 @@ impl Drop for Cluster {
 pub(crate) fn options(directory: &Path) -> ClusterOptions {
     ClusterOptions {
         listen_executors: "127.0.0.1:0".parse().expect("address"),
-        data: DataPlace::Directory(directory.join("data")),
-        urls: Vec::new(),
-        directory: directory.join("coordinator"),
-        memory: 128 << 20,
-        temp_space: 1 << 30,
+        process: ProcessOptions {
+            data: DataPlace::Directory(directory.join("data")),
+            urls: Vec::new(),
+            directory: directory.join("coordinator"),
+            memory: 128 << 20,
+            temp_space: 1 << 30,
+            tls: None,
+        },
         partitions: 3,
         patience: 30,
-        tls: None,
     }
 }
 

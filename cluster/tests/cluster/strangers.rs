@@ -33,7 +33,7 @@ fn ports_of_a_cluster_with_certificates_refuse_strangers() {
     assert!(made.status.success());
     tls::make(&path("others"), &["executor".to_owned()]).expect("certificates");
     let mut given = options(directory.path());
-    given.tls = Some(path("ours/coordinator"));
+    given.process.tls = Some(path("ours/coordinator"));
     let coordinator = Coordinator::start(&given).expect("coordinator");
     let start = |certificates: &str, name: &str| {
         let mut command = Command::new(program());

@@ -7,6 +7,7 @@ use mayfly_types::convert::implicit_default;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
+use super::FullName;
 use super::histogram::Histogram;
 use super::zoned_default;
 use crate::engines::Engine;
@@ -103,6 +104,11 @@ impl TableDefinition {
             ttl: None,
             created: 0,
         }
+    }
+
+    /// Database and name.
+    pub(crate) fn full_name(&self) -> FullName {
+        (self.database.clone(), self.name.clone())
     }
 
     /// Whether it is a session's own table: no other session sees it.

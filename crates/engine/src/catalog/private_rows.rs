@@ -15,6 +15,7 @@ use mayfly_syntax::ast::OnCommit;
 use mayfly_types::PhysicalType;
 use parking_lot::Mutex;
 
+use super::FullName;
 use super::auto_increment::AutoIncrement;
 use super::definition::TableDefinition;
 use super::indexes::index_specs;
@@ -49,9 +50,10 @@ impl PrivateRows {
         Weak::ptr_eq(&self.store, &other.store)
     }
 
-    /// The table's definition, while the table exists.
-    pub(crate) fn definition(&self) -> Option<TableDefinition> {
-        self.store.upgrade().map(|store| store.definition.clone())
+    /// The definition that the rows are stored by, and the table's name, while the table exists.
+    pub(crate) fn definition(&self) -> Option<(TableDefinition, Arc<Mutex<FullName>>)> {
+        let shape = self.store.upgrade()?;
+        Some((shape.definition.clone(), Arc::clone(&shape.name)))
     }
 
     /// Whether the table exists.
@@ -78,6 +80,8 @@ impl PrivateRows {
 #[derive(Debug)]
 struct Shape {
     definition: TableDefinition,
+    /// The table's name, which RENAME changes.
+    name: Arc<Mutex<FullName>>,
     columns: Vec<PhysicalType>,
     indexes: Vec<IndexSpec>,
     /// The AUTO_INCREMENT number of a session's first row.
@@ -116,6 +120,7 @@ impl PrivateStore {
         Self {
             shape: Arc::new(Shape {
                 definition: definition.clone(),
+                name: Arc::new(Mutex::new(definition.full_name())),
                 columns,
                 indexes,
                 first_number: AtomicU64::new(definition.auto_increment_start.max(1)),
@@ -128,6 +133,11 @@ impl PrivateStore {
     /// The definition that the rows are stored by.
     pub(crate) fn definition(&self) -> &TableDefinition {
         &self.shape.definition
+    }
+
+    /// Notes that the table was renamed.
+    pub(crate) fn rename(&self, name: FullName) {
+        *self.shape.name.lock() = name;
     }
 
     /// Sets the AUTO_INCREMENT number of a session's first row.

@@ -134,7 +134,7 @@ impl CatalogChange {
     /// Adds a table, or replaces the one that has its name; 1049 without its database.
     pub(crate) fn put_table(&mut self, table: Arc<BaseTable>) -> Result<()> {
         let definition = &table.definition;
-        let name = (definition.database.clone(), definition.name.clone());
+        let name = definition.full_name();
         self.unlink(&name.0, &name.1);
         self.state.children.link(&table);
         let entry = self.entry_mut(&name.0)?;

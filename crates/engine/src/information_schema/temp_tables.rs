@@ -81,10 +81,11 @@ fn named_tables(context: &RelationContext, owner: &Arc<SessionShared>) -> Vec<Ro
     let row = |table: &TemporaryTable| {
         let entry = table.table.entry();
         let bytes = entry.memory_bytes + entry.disk_bytes;
+        let (database, name) = &*table.name.lock();
         row![
             Value::Int(session),
-            &table.database,
-            &table.name,
+            database,
+            name,
             table.engine.name(),
             own_name(owner, table),
             entry.rows,
@@ -251,12 +252,13 @@ fn rows(context: &RelationContext) -> Vec<Row> {
         let tables = session.temporary_tables.lock().clone();
         rows.extend(tables.iter().map(|table| {
             let entry = table.table.entry();
+            let (database, name) = &*table.name.lock();
             let mut row = row![
                 // The id among all temporary tables, for KILL TEMPORARY TABLE.
                 entry.id,
                 session.id,
                 format!("{}@{}", identity.user, identity.host),
-                format!("{}.{}", table.database, table.name),
+                format!("{database}.{name}"),
                 "user",
                 if table.is_global {
                     "CREATE GLOBAL TEMPORARY TABLE"

@@ -85,7 +85,7 @@ impl TemporaryTables {
     /// Adds a table, replacing one of the same name; `is_undone` says whether a rollback removes it.
     pub(super) fn add(&self, table: Arc<BaseTable>, is_undone: bool) {
         let definition = &table.definition;
-        let name = (definition.database.clone(), definition.name.clone());
+        let name = definition.full_name();
         self.set(name, Some(table), is_undone);
     }
 
@@ -187,9 +187,10 @@ impl TemporaryTables {
         let mut all = self.shared.temporary_tables.lock();
         all.retain(|shown| !shown.is_global);
         all.extend(state.private.iter().filter_map(|rows| {
-            let definition = rows.definition()?;
+            let (definition, name) = rows.definition()?;
             Some(TemporaryTable {
                 is_global: true,
+                name,
                 ..listed(rows.table().entry().id, &definition, rows.table())
             })
         }));
@@ -307,8 +308,7 @@ fn listed(
     TemporaryTable {
         id,
         is_global: false,
-        database: definition.database.clone(),
-        name: definition.name.clone(),
+        name: Arc::new(Mutex::new(definition.full_name())),
         engine: definition.engine,
         columns: definition.named_columns().count(),
         created: definition.created,

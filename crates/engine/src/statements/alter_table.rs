@@ -16,6 +16,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, CollationId, Error, Result, SqlType, Stage, TypeKind};
 
 use super::alter_work::Work;
+use super::rename_table::note_renamed;
 use super::row_sink::{Insertion, RowSink, Written};
 use super::{secondary_load, select, shortened_columns};
 use crate::builder;
@@ -93,10 +94,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
     // Includes rows committed until the parents were locked.
     context.read_newest();
     rename(context, &mut altered.definition, &statement.actions)?;
-    let renamed = (
-        altered.definition.database.clone(),
-        altered.definition.name.clone(),
-    );
+    let renamed = altered.definition.full_name();
     let work = Work::of(context, &table.definition, &altered, &statement.actions);
     work.algorithm
         .allow(&table.definition, &statement.actions)?;
@@ -131,8 +129,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
     };
     secondary_load::unload(context, &table)?;
     if !table.definition.is_temporary() {
-        let (old, new) = ((&*database, &*name), (&*renamed.0, &*renamed.1));
-        context.session.transaction.rename_locked_table(old, new);
+        note_renamed(context, &(database, name), &renamed);
     }
     // A statement that changes no rows reports no number of rows.
     let is_apart = |action: &AlterAction| {

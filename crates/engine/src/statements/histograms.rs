@@ -208,7 +208,7 @@ pub(super) fn update_automatic(
         }
     }
     if histograms != definition.histograms {
-        let (database, name) = (definition.database.clone(), definition.name.clone());
+        let (database, name) = definition.full_name();
         let _held = context.hold_table(&database, &name, TableUse::Alone)?;
         let now = context.use_table(&database, &name)?;
         if let Some(now) = now.filter(|now| now.id == table.id) {

@@ -45,10 +45,19 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -
         secondary_load::unload(context, table)?;
     }
     for (old, new) in &renames {
-        let transaction = &mut context.session.transaction;
-        transaction.rename_locked_table((&old.0, &old.1), (&new.0, &new.1));
+        note_renamed(context, old, new);
     }
     Ok(())
+}
+
+/// Notes that a table of the catalog was renamed, in what refers to it by name.
+pub(super) fn note_renamed(context: &mut StatementContext<'_>, old: &FullName, new: &FullName) {
+    let table = context.catalog().table(&new.0, &new.1);
+    if let Some(rows) = table.as_ref().and_then(|table| table.private()) {
+        rows.rename(new.clone());
+    }
+    let transaction = &mut context.session.transaction;
+    transaction.rename_locked_table((&old.0, &old.1), (&new.0, &new.1));
 }
 
 fn resolve(

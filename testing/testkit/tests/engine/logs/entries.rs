@@ -194,6 +194,27 @@ fn what_goes_to_disk_is_told() {
 }
 
 #[test]
+fn a_result_that_was_kept_is_told() {
+    let logged = Logged::open(&[]);
+    let mut session = logged.fixture.session();
+    session.must_all(TABLES);
+    let told = |entry: &Entry| {
+        let names = ["Result_cache", "Result_cache_age", "Result_cache_bytes"];
+        names.map(|name| entry.fields.get(name).cloned())
+    };
+    session.must("SELECT a FROM t");
+    assert_eq!(told(&last(&logged)), [None, None, None]);
+    for expected in ["miss", "hit"] {
+        session.must("SELECT /*+ RESULT_CACHE(1h) */ a FROM t ORDER BY a");
+        let entry = last(&logged);
+        assert_eq!(entry.fields["Result_cache"], expected);
+        assert!(entry.fields["Result_cache_age"].parse::<f64>().unwrap() < 60.0);
+        // The bytes are those that were read.
+        assert_eq!(entry.number("Result_cache_bytes") > 0, expected == "hit");
+    }
+}
+
+#[test]
 fn extra_counters_are_those_of_the_statement() {
     let logged = Logged::open(&[("log_slow_extra", "1")]);
     let mut session = logged.fixture.session();

@@ -264,19 +264,16 @@ impl Actor {
         }
         table.note_use(world.clock.now());
         let own = self.now.changes.entry(name).or_default();
-        let is_there = table.seen(None, Some(own)).contains_key(&key);
-        let errno = match (kind, is_there) {
-            (0, true) => {
+        let errno = match (kind, table.seen(None, Some(own)).get(&key)) {
+            (0, Some(_)) => {
                 own.insert(key, None);
                 0
             }
-            (1, true) => {
-                own.insert(key, Some(value));
-                0
-            }
-            (0 | 1, false) => 0,
-            (_, true) => 1062,
-            (_, false) => {
+            // A row that has the value already is not changed: an older snapshot does not see it.
+            (1, Some(known)) if *known == value => 0,
+            (0 | 1, None) => 0,
+            (2, Some(_)) => 1062,
+            _ => {
                 own.insert(key, Some(value));
                 0
             }

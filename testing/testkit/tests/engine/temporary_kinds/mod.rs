@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod actor;
+mod eviction;
 mod never_stale;
 mod shared;
 
