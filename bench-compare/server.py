@@ -8,7 +8,8 @@ directory of its own; the others run already and are reached through their Unix 
   bench-compare/server.py --peer mariadb=… --clients 2,64 oltp_point_select   one, with 2 and with 64
   bench-compare/server.py --peer … --mayfly old=…/mayfly --mayfly new=…/mayfly  two builds and a peer
 
-The figure is the median of the rounds, in transactions a second (queries for derived_…). A line ends with the ratio to
+The figure is the median of the rounds, in transactions a second (queries for derived_…), and the server's processor time
+for each, which also has the work to make the rows that it reads, in ( ). A line ends with the ratio to
 each peer; with several numbers of clients, also to the first of them. Every server syncs its log at each commit, as all of them do by default.
 """
 
@@ -18,7 +19,9 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -49,12 +52,20 @@ LOGIN_QUERY = (
 class Server:
     """A server that runs."""
 
-    def __init__(self, name, socket):
-        self.name, self.socket, self.process = name, str(socket), None
+    def __init__(self, name, path):
+        self.name, self.socket, self.process = name, str(path), None
 
     def sql(self, text):
         command = [program("mariadb", "mysql"), "--no-defaults", f"--socket={self.socket}", "--user=root", "--batch", "--skip-column-names"]
         return subprocess.run(command, input=text, text=True, check=True, stdout=subprocess.PIPE).stdout
+
+    def processor_time(self):
+        """Seconds of processor time that the server's process has used; it is the one that has the socket."""
+        with socket.socket(socket.AF_UNIX) as peer:
+            peer.connect(self.socket)
+            process, _, _ = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+        fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self):
         if self.process is not None:
@@ -101,7 +112,7 @@ def sysbench(options, server, script, command, clients, *arguments):
     events = int(re.search(r"total number of events:\s+(\d+)", done.stdout)[1])
     # What InnoDB's deadlocks and Mayfly's made sysbench try again.
     ignored = count("ignored errors")
-    return events / seconds, ignored
+    return events / seconds, events, ignored
 
 
 def slap(options, server, home, clients, merges):
@@ -115,7 +126,7 @@ def slap(options, server, home, clients, merges):
     server.sql("SET GLOBAL optimizer_switch = 'derived_merge=on'")
     if done.returncode or not found:
         sys.exit(f"{server.name}: {' '.join(line)}\n{done.stdout}")
-    return options.queries / float(found[1]), 0
+    return options.queries / float(found[1]), options.queries, 0
 
 
 def rows_are_ready(server, operations, options):
@@ -142,16 +153,21 @@ def run(options, server, home, name, clients):
 
 def compare(options, servers, home, name):
     rates = {(server.name, clients): [] for clients in options.clients for server in servers}
+    times = {which: [] for which in rates}
     ignored = dict.fromkeys(rates, 0)
     for _ in range(options.rounds):
         for clients in options.clients:
             for server in servers:
-                rate, errors = run(options, server, home, name, clients)
+                before = server.processor_time()
+                rate, events, errors = run(options, server, home, name, clients)
                 rates[server.name, clients].append(rate)
+                times[server.name, clients].append((server.processor_time() - before) / events * 1e6)
                 ignored[server.name, clients] += errors
     medians = {which: statistics.median(values) for which, values in rates.items()}
     for clients in options.clients:
-        line = [f"{name:24}", f"{clients:3} clients"] + [f"{server.name} {medians[server.name, clients]:9.0f}" for server in servers]
+        line = [f"{name:24}", f"{clients:3} clients"] + [
+            f"{server.name} {medians[server.name, clients]:9.0f} ({statistics.median(times[server.name, clients]):.1f} us)" for server in servers
+        ]
         for server in servers[: options.mayflies]:
             own = medians[server.name, clients]
             line += [f"{server.name}/{peer.name} {own / medians[peer.name, clients]:5.2f}" for peer in servers[options.mayflies :]]

@@ -1,4 +1,5 @@
-//! Plans of point statements: they read or change one row by a unique key, without operators and batches.
+//! Plans of point statements: they read or change one row by a unique key, without operators and batches, or all rows of a
+//! key, by the plan of the statement.
 
 use std::sync::{Arc, Weak};
 
@@ -15,6 +16,8 @@ pub(crate) struct PointPlan {
     /// Weak: a cached plan must not keep a dropped table alive.
     pub(crate) table: Weak<BaseTable>,
     pub(crate) access: RowAccess,
+    /// Whether it is of one row, which is accessed without the statement's plan.
+    pub(crate) is_direct: bool,
 }
 
 #[derive(Debug)]

@@ -42,6 +42,19 @@ pub(super) fn run_point(
     }
 }
 
+/// Whether the plan of a statement is good for parameters that are literals of a text.
+pub(super) fn takes(
+    context: &StatementContext<'_>,
+    prepared: &Prepared,
+    parameters: &[(Value, SqlType)],
+) -> bool {
+    let plan = prepared.plan().and_then(PlanSlot::look);
+    plan.is_some_and(|plan| {
+        let point = plan.point_for(context, parameters);
+        point.is_some_and(|point| point.takes(context, parameters))
+    })
+}
+
 /// The stage of a statement while its plan runs.
 fn stage_of(statement: &Statement) -> Stage {
     match statement {

@@ -1,9 +1,9 @@
 //! Text point statements that differ only in literals: one statement, with `?` in place of the literals, is planned
 //! for all of them.
 //!
-//! Only the access to the one row is ever run from a template ([`point`](crate::statements)), and only if each
-//! literal is a value of the key or of the row. In every other case the text itself is parsed and planned. So
-//! results, errors and warnings are always those of the text.
+//! A template is run only if each literal is a value of a key or of the row, and is found or stored as it is: one row of a
+//! unique key directly ([`point`](crate::statements)), the rows of another key by the plan. In every other case the text
+//! itself is parsed and planned. So results, errors and warnings are always those of the text.
 
 use std::sync::Arc;
 
@@ -110,7 +110,13 @@ impl StatementContext<'_> {
                 return Ok(None);
             }
         }
-        planning::run_point(self, prepared, values)
+        if let Some(outcome) = planning::run_point(self, prepared, values)? {
+            return Ok(Some(outcome));
+        }
+        if !planning::takes(self, prepared, values) {
+            return Ok(None);
+        }
+        statements::execute(self, prepared, values).map(Some)
     }
 
     /// Runs a statement that has begun.

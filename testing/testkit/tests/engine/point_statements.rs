@@ -362,6 +362,108 @@ fn values_are_made() {
     );
 }
 
+/// Statements on all rows of a key.
+const KEY_STEPS: &str = "\
+SELECT id, v, d FROM t WHERE k = ?
+  3
+  4
+  3
+  99
+  '5'
+  NULL
+  9223372036854775807
+UPDATE t SET v = ? WHERE k = ?
+  'set' | 3
+  'set' | 3
+  'other' | 4
+  'no such key' | 99
+  'a value that is longer than its column' | 5
+  NULL | 6
+  'x' | '7'
+  12 | 8
+UPDATE t SET d = ?, v = ? WHERE k = ?
+  5 | 'five' | 9
+  '7.5' | 'text' | 9
+  'none' | 'no number' | 9
+  -3 | 'minus' | 10
+  123456789012 | 'too large' | 10
+UPDATE t SET c = ? WHERE k = ?
+  5 | 3
+  6 | 4
+  -1 | 3
+  7 | 3
+SELECT id, u FROM t WHERE v = ?
+  'set'
+  'SET'
+  'none'
+SELECT id FROM t WHERE k = ? AND v = ?
+  3 | 'set'
+  4 | 'other'
+  3 | 'other'
+UPDATE t SET k = ? WHERE k = ?
+  400 | 3
+  401 | 4
+  NULL | 5
+  401 | 400
+UPDATE t SET u = ? WHERE k = ?
+  'one key for two rows' | 11
+  'one key for two rows' | 11
+  'another key' | 12
+UPDATE t SET c = c + ? WHERE k = ?
+  1 | 13
+  1 | 13
+  1 | 14
+DELETE FROM t WHERE k = ?
+  401
+  20
+  20
+  99
+  21
+  22
+DELETE FROM t WHERE v = ?
+  'none'
+  'filled'
+";
+
+#[test]
+fn all_rows_of_a_key_are_read_and_changed() {
+    let table = "CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, k INT NOT NULL, v VARCHAR(20), d DECIMAL(10, 2), \
+        u VARCHAR(30), c INT NOT NULL DEFAULT 1 CHECK (c > 0), g INT AS (k + 1), \
+        touched TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP, n INT DEFAULT 7, UNIQUE (u), INDEX (k), INDEX (v, k))";
+    let fill = |session: &mut Session| {
+        session.must("SET timestamp = 1700000000");
+        session.must(
+            "INSERT INTO t (id, k, v) WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r WHERE n < 400) \
+             SELECT n, n DIV 5, CONCAT('v', n % 90) FROM r",
+        );
+        session.must("UPDATE t SET v = 'filled' WHERE id > 390");
+    };
+    let modes = [
+        "",
+        "STRICT_TRANS_TABLES",
+        "ANSI_QUOTES,NO_BACKSLASH_ESCAPES",
+    ];
+    each_way(table, KEY_STEPS, &modes, fill, |_, _| {});
+}
+
+/// A plan for a key of few rows is none for a key of many.
+#[test]
+fn a_key_of_many_rows_is_planned_by_its_text() {
+    let (_fixture, mut session) = Fixture::with_session();
+    session.must("CREATE TABLE s (id INT PRIMARY KEY, k INT, v INT, INDEX (k))");
+    session.must(
+        "INSERT INTO s WITH RECURSIVE r AS (SELECT 1 n UNION ALL SELECT n + 1 FROM r WHERE n < 1000) \
+         SELECT n, IF(n < 600, 0, n), n FROM r",
+    );
+    let mut runs = |k: u32| {
+        let before = parameterized(&mut session);
+        session.must(&format!("SELECT id, v FROM s WHERE k = {k}"));
+        parameterized(&mut session) - before
+    };
+    let runs: Vec<usize> = [700, 701, 702, 703, 0, 0, 704].map(&mut runs).into();
+    assert_eq!(runs[3..], [1, 0, 0, 1]);
+}
+
 /// A change without a transaction is not undone by a later one.
 #[test]
 fn only_a_transaction_is_undone() {

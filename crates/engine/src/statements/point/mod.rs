@@ -4,6 +4,9 @@
 //! long as the plan is valid the statement then accesses the row directly ([`SingleRows`]). Any unusual value of a
 //! run (NULL in a key, a conversion with an error or warning, a duplicate key) is left to the generic path before
 //! anything is changed, so that each error and warning is produced in one place.
+//!
+//! Rows of a key that is not unique are accessed by the statement's plan. That each `?` is a value of the key or of the row
+//! tells then that a text with literals in their place may be run by the plan with `?` ([`PointPlan::takes`]).
 
 mod auto_number;
 mod recognize;
@@ -11,7 +14,7 @@ mod recognize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mayfly_storage::{IndexId, ReadLock, RowChange};
+use mayfly_storage::{IndexId, KeyBound, KeyRange, ReadLock, RowChange};
 use mayfly_types::{Result, SqlType, Value};
 
 pub(crate) use self::recognize::{may_be_point, plan};
@@ -25,6 +28,9 @@ use crate::session::{RowScratch, StatementContext};
 use crate::statements::table_names::note_write;
 use crate::status::Counter;
 use crate::storing::Storing;
+
+/// Number of rows of a key up to which access by an index is right for any table.
+const KEY_ROWS_MAX: u64 = 256;
 
 /// Parameters of a statement: the values of its `?`, and their types.
 type Parameters = [(Value, SqlType)];
@@ -106,6 +112,47 @@ impl PointPlan {
         }
     }
 
+    /// Whether the statement's plan may be run with parameters that are literals of a text: each is found and stored as it
+    /// is, without a warning, and the key has few rows, whatever the plan was chosen for.
+    pub(super) fn takes(&self, context: &StatementContext<'_>, parameters: &Parameters) -> bool {
+        let Some(table) = self.table.upgrade().filter(|_| !self.is_direct) else {
+            return false;
+        };
+        let (Some(rows), Some(key)) = (table.single_rows(TableUse::Read), self.key()) else {
+            return false;
+        };
+        if !key.find(rows, parameters, &mut Vec::new()) {
+            return false;
+        }
+        if let RowAccess::Update {
+            columns,
+            sources,
+            storing,
+            ..
+        } = &self.access
+        {
+            let stored = StoredRow {
+                context,
+                table: &table,
+                storing,
+                numbered: None,
+            };
+            let columns = columns.iter().copied();
+            if !stored.store((&[], &mut Vec::new()), sources, columns, parameters) {
+                return false;
+            }
+        }
+        let values = key.parts.iter().map(|part| part.value(parameters).clone());
+        let values: Vec<Value> = values.collect();
+        let range = KeyRange {
+            start: KeyBound::Included(values.clone()),
+            end: KeyBound::Included(values),
+        };
+        let opened = table.rows_in(context);
+        let found = opened.and_then(|rows| rows.rows_in_range(key.index, &range));
+        found.is_ok_and(|found| found <= KEY_ROWS_MAX)
+    }
+
     fn table_use(&self) -> TableUse {
         match self.access {
             RowAccess::Read { .. } => TableUse::Read,
@@ -121,7 +168,7 @@ impl PointPlan {
         parameters: &Parameters,
         is_good: impl FnOnce(&StatementContext<'_>) -> bool,
     ) -> Result<Option<Outcome>> {
-        let Some(table) = self.table.upgrade() else {
+        let Some(table) = self.table.upgrade().filter(|_| self.is_direct) else {
             return Ok(None);
         };
         if !table.definition.is_temporary() {

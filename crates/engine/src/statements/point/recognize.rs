@@ -122,12 +122,12 @@ fn of_query(
     };
     let columns: Vec<usize> = (0..plan.columns.len()).map(column).collect::<Option<_>>()?;
     table.single_rows(TableUse::Read)?;
-    let access = RowAccess::Read {
+    let read = RowAccess::Read {
         key: access.key,
         columns,
         shown: ResultColumn::of_plan(&plan.columns),
     };
-    Some(PointPlan::new(table, access))
+    Some(PointPlan::new(table, read, access.is_of_one_row))
 }
 
 fn of_change(
@@ -146,12 +146,9 @@ fn of_change(
     table.single_rows(TableUse::Write)?;
     let definition = &table.definition;
     if target.assignments.is_empty() {
-        let key = access.key;
-        let is_referenced = is_referenced(context, definition, None);
-        return (!is_referenced).then(|| PointPlan::new(table, RowAccess::Delete { key }));
-    }
-    if !is_plain(definition) || definition.columns.iter().any(|column| column.on_update_now) {
-        return None;
+        let is_direct = access.is_of_one_row && !is_referenced(context, definition, None);
+        let delete = RowAccess::Delete { key: access.key };
+        return Some(PointPlan::new(table, delete, is_direct));
     }
     let (mut read, mut columns, mut sources) = (Vec::new(), Vec::new(), Vec::new());
     for assignment in &target.assignments {
@@ -172,19 +169,23 @@ fn of_change(
         columns.push(assignment.column);
         sources.push(source);
     }
-    if refers(definition, &columns) || is_referenced(context, definition, Some(&columns)) {
+    let is_direct = access.is_of_one_row
+        && is_plain(definition)
+        && !definition.columns.iter().any(|column| column.on_update_now)
+        && !refers(definition, &columns)
+        && !is_referenced(context, definition, Some(&columns));
+    // Whether a sum is in its type's range is known only of a row.
+    if !is_direct && !read.is_empty() {
         return None;
     }
-    Some(PointPlan::new(
-        table,
-        RowAccess::Update {
-            key: access.key,
-            read,
-            columns,
-            sources,
-            storing: Storing::new(context.clock(), &definition.name, false),
-        },
-    ))
+    let update = RowAccess::Update {
+        key: access.key,
+        read,
+        columns,
+        sources,
+        storing: Storing::new(context.clock(), &definition.name, false),
+    };
+    Some(PointPlan::new(table, update, is_direct))
 }
 
 /// The plan of an INSERT of one row of plain values.
@@ -235,24 +236,27 @@ fn of_insert(
             storing: Storing::new(context.clock(), &definition.name, false),
             number,
         },
+        true,
     ))
 }
 
 impl PointPlan {
-    fn new(table: &Arc<BaseTable>, access: RowAccess) -> Self {
+    fn new(table: &Arc<BaseTable>, access: RowAccess, is_direct: bool) -> Self {
         Self {
             table: Arc::downgrade(table),
             access,
+            is_direct,
         }
     }
 }
 
-/// Access to one row by a key, and the expressions computed from it.
+/// Access to rows by a key, and the expressions computed from them.
 struct Access<'p> {
     scan: &'p IndexScan,
     /// `None`: the columns of the scan unchanged.
     expressions: Option<&'p [Expression]>,
     key: Key,
+    is_of_one_row: bool,
 }
 
 fn access<'p, 't>(
@@ -279,12 +283,7 @@ fn access<'p, 't>(
     let index = scan.table.indexes.get(scan.index)?;
     let parts = scan.ranges.as_ref()?.point()?;
     let approximate = index.parts.iter().any(|part| part.approximate);
-    if scan.table.id != table.id
-        || scan.predicate.is_some()
-        || !index.unique
-        || approximate
-        || parts.len() != index.parts.len()
-    {
+    if scan.table.id != table.id || scan.predicate.is_some() || approximate {
         return None;
     }
     let is_utc = || ZoneClock::new(&context.options().session.time_zone).is_utc();
@@ -300,6 +299,7 @@ fn access<'p, 't>(
     let access = Access {
         scan,
         expressions,
+        is_of_one_row: index.unique && key.parts.len() == index.parts.len(),
         key,
     };
     Some((access, table))
