@@ -119,7 +119,7 @@ impl CopyStore {
                 part.location
             )));
         };
-        let deleted = self.runtime.block_on(async {
+        self.runtime.block_on(async {
             self.check_owner().await?;
             match self
                 .store
@@ -129,8 +129,7 @@ impl CopyStore {
                 Err(error) if !is_missing(&error) => Err(failed(&file.path, &error)),
                 _ => Ok(()),
             }
-        });
-        deleted
+        })
     }
 
     /// 3889: another coordinator keeps its copies here.

@@ -21,6 +21,9 @@ use crate::{bridge, convert};
 /// Decoded jobs that are kept: each run of a job brings it again.
 const KEPT: usize = 4;
 
+/// A job, and its encoding.
+type DecodedJob = (Arc<[u8]>, Arc<Job>);
+
 /// What runs fragments of jobs in this process.
 #[derive(Debug)]
 pub struct JobFragments {
@@ -28,7 +31,7 @@ pub struct JobFragments {
     files: FileReader,
     activity: Arc<Activity>,
     runs: Arc<Mutex<Runs>>,
-    decoded: Mutex<Vec<(Arc<[u8]>, Arc<Job>)>>,
+    decoded: Mutex<Vec<DecodedJob>>,
 }
 
 impl JobFragments {

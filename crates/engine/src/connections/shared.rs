@@ -13,7 +13,6 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::accounts::account::AccountName;
 use crate::budgets::SessionMemory;
-use crate::catalog::FullName;
 use crate::connections::ConnectAttributes;
 use crate::connections::activity::Activity;
 use crate::engines::Engine;
@@ -267,7 +266,8 @@ pub(crate) struct TemporaryTable {
     pub(crate) id: u64,
     /// Whether its definition is a global temporary table's, and the session has the rows alone.
     pub(crate) is_global: bool,
-    pub(crate) name: Arc<Mutex<FullName>>,
+    /// Database and name.
+    pub(crate) name: Arc<Mutex<(String, String)>>,
     pub(crate) engine: Engine,
     pub(crate) columns: usize,
     /// Microseconds since 1970 UTC.

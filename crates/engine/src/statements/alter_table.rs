@@ -16,7 +16,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, CollationId, Error, Result, SqlType, Stage, TypeKind};
 
 use super::alter_work::Work;
-use super::rename_table::note_renamed;
+use super::rename_table::{note_renamed, rename_definition};
 use super::row_sink::{Insertion, RowSink, Written};
 use super::{secondary_load, select, shortened_columns};
 use crate::builder;
@@ -225,38 +225,6 @@ fn rename(
     }
     rename_definition(definition, database, name);
     Ok(())
-}
-
-/// Renames a definition, and the constraints that are named after the table.
-pub(super) fn rename_definition(definition: &mut TableDefinition, database: String, name: String) {
-    let old = std::mem::replace(&mut definition.name, name);
-    let new = &definition.name;
-    let generated = |constraint: &str, infix: &str| {
-        let number = constraint.strip_prefix(&*old)?.strip_prefix(infix)?;
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| format!("{new}{infix}{number}"))
-    };
-    for check in &mut definition.checks {
-        if let Some(name) = generated(&check.name, "_chk_") {
-            check.name = name;
-        }
-    }
-    for foreign in &mut definition.foreign_keys {
-        if let Some(name) = generated(&foreign.name, "_ibfk_") {
-            foreign.name = name;
-        }
-        // A reference to a parent in the same database gets its database name in another one.
-        let references = &mut foreign.references.table;
-        let parent = references
-            .database
-            .get_or_insert_with(|| definition.database.clone());
-        if *parent == database {
-            references.database = None;
-        }
-    }
-    definition.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
-    definition.checks.sort_by(|a, b| a.name.cmp(&b.name));
-    definition.database = database;
 }
 
 /// Copies the rows into a table of the new definition and replaces the old table by it; returns the number of rows.

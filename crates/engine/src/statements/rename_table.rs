@@ -3,7 +3,6 @@
 use mayfly_syntax::ast::{RenameTable, TableName};
 use mayfly_types::Result;
 
-use super::alter_table::rename_definition;
 use super::secondary_load;
 use crate::catalog::FullName;
 use crate::catalog::definition::TableDefinition;
@@ -48,6 +47,38 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -
         note_renamed(context, old, new);
     }
     Ok(())
+}
+
+/// Renames a definition, and the constraints that are named after the table.
+pub(super) fn rename_definition(definition: &mut TableDefinition, database: String, name: String) {
+    let old = std::mem::replace(&mut definition.name, name);
+    let new = &definition.name;
+    let generated = |constraint: &str, infix: &str| {
+        let number = constraint.strip_prefix(&*old)?.strip_prefix(infix)?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| format!("{new}{infix}{number}"))
+    };
+    for check in &mut definition.checks {
+        if let Some(name) = generated(&check.name, "_chk_") {
+            check.name = name;
+        }
+    }
+    for foreign in &mut definition.foreign_keys {
+        if let Some(name) = generated(&foreign.name, "_ibfk_") {
+            foreign.name = name;
+        }
+        // A reference to a parent in the same database gets its database name in another one.
+        let references = &mut foreign.references.table;
+        let parent = references
+            .database
+            .get_or_insert_with(|| definition.database.clone());
+        if *parent == database {
+            references.database = None;
+        }
+    }
+    definition.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
+    definition.checks.sort_by(|a, b| a.name.cmp(&b.name));
+    definition.database = database;
 }
 
 /// Notes that a table of the catalog was renamed, in what refers to it by name.

@@ -627,7 +627,13 @@ fn a_table_that_is_emptied_again_and_again_keeps_its_memory() {
         let text = Value::Bytes(vec![b'a' + (round % 26) as u8; 100]);
         let row: Row = vec![Value::Int(-1 - round), text, Value::Null, Value::Float(0.5)];
         let mut writer = open().writer().unwrap();
-        assert_eq!(writer.insert(&batch(&[row.clone()])).unwrap().rows, 1);
+        assert_eq!(
+            writer
+                .insert(&batch(std::slice::from_ref(&row)))
+                .unwrap()
+                .rows,
+            1
+        );
         writer.finish().unwrap();
         let reader = (round % 10 == 9).then(open);
         transaction.commit().unwrap();
