@@ -121,7 +121,7 @@ def shared_words(number, text):
     text = re.sub(r"(d_date) \+ (\d+)\b(?! DAY)", r"\1 + INTERVAL \2 DAY", text)
     text = re.sub(r'"([^"]*)"', lambda quoted: "n_" + re.sub(r"\W+", "_", quoted.group(1)), text)
     # MySQL takes no blank before the bracket of a function, and names of tables keep their case.
-    text = re.sub(r"\bcast\s+\(", "CAST(", text, flags=re.IGNORECASE).replace(") CATALOG\n", ") catalog\n")
+    text = re.sub(r"\b(cast|sum|avg|min|max|count)\s+\(", r"\1(", text, flags=re.IGNORECASE).replace(") CATALOG\n", ") catalog\n")
     # In MySQL a plain asterisk stands first in its list.
     text = re.sub(r",\s*\*\s+FROM (\w+)", r", \1.* FROM \1", text)
     text = text.replace("cast(round(revenue/50) AS int)", "CAST(round(revenue/50) AS decimal(10,0))")

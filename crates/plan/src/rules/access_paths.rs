@@ -141,7 +141,8 @@ impl Chooser<'_> {
             }
             _ => (alone.rows, left_rows),
         };
-        let hash = alone.cost + lookup::hash_cost(built, probed);
+        let joined = left_rows * best.rows_per_row;
+        let hash = alone.cost + lookup::hash_cost(built, probed, joined);
         let has_key = on.len() > best.joined.iter().filter(|joined| !**joined).count();
         let forced = scan.hints.force(HintPurpose::Join);
         let follows = !has_key || forced || lookup::cost(left_rows, &best) <= hash;
@@ -255,7 +256,7 @@ pub(super) fn cost(
                     let row = path::row_cost(scan, index, needed);
                     rows(&join.left) * (lookup::key_cost(scan) + lookup.rows_per_key * row)
                 }
-                _ => lookup::hash_cost(rows(&join.right), rows(&join.left)),
+                _ => lookup::hash_cost(rows(&join.right), rows(&join.left), rows(relation)),
             },
             _ => rows(relation) * path::ROW_COST * 0.5,
         };

@@ -249,7 +249,7 @@ impl<'a> Costs<'a> {
                 JoinKind::Inner => (left.rows.min(right.rows), left.rows.max(right.rows)),
                 _ => (right.rows, left.rows),
             };
-            lookup::hash_cost(built, probed)
+            lookup::hash_cost(built, probed, rows)
         } else {
             left.rows * right.rows * PAIR_COST
         };

@@ -109,7 +109,7 @@ fn keyed(
 fn outer_first_cost(join: &Join, order: &Order<'_>) -> Option<f64> {
     let rows = order.estimates.relation(&join.left);
     let hashed = read_cost(&join.right, order)
-        + lookup::hash_cost(order.estimates.relation(&join.right), rows);
+        + lookup::hash_cost(order.estimates.relation(&join.right), rows, rows);
     let looked_up = target(&join.right, join.kind, &join.on).and_then(|target| {
         let path = lookup::best(target.scan, &join.on, &order.needed, order.options)?;
         Some(lookup::cost(rows, &path))

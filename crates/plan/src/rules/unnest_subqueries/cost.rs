@@ -49,7 +49,7 @@ impl Choice<'_> {
         let rows = self.estimates.relation(self.inner);
         self.read_cost(self.inner)
             + rows * GROUP_COST
-            + lookup::hash_cost(rows.min(self.outer_rows), self.outer_rows)
+            + lookup::hash_cost(rows.min(self.outer_rows), self.outer_rows, self.outer_rows)
     }
 
     /// Cost of one run: tables that an index leads to by the outer row's values are looked up, and so are those joined
