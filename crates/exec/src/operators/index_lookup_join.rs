@@ -1,8 +1,9 @@
 //! Index lookup joins: the keys of a batch of left rows are looked up together in an index of the right table.
 //!
-//! The rows come out in the order of the left ones. The number of left rows that are looked up together follows from
+//! The rows of a cursor come out in the order of the left ones. The number of left rows that are looked up together follows from
 //! the number of right rows found before, so that a batch of pairs stays about as large as a batch of rows. After many
-//! more lookups than were estimated the join may go on as a hash join ([`AdaptiveJoin`]).
+//! more lookups than were estimated the join may go on as a hash join ([`AdaptiveJoin`]). Left rows that have many right
+//! rows each are divided among the cursors of all threads ([`LeftRows`]).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -17,6 +18,7 @@ use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use super::hash_join::AdaptiveJoin;
 use super::index_scan::index_of;
+use super::left_rows::LeftRows;
 use super::looked_up::LookedUp;
 use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::Program;
@@ -39,6 +41,7 @@ struct LookupJoin {
     finds_one: bool,
     rows_per_key: f64,
     adaptive: Option<AdaptiveJoin>,
+    left_rows: LeftRows,
     opened: Mutex<Option<Arc<dyn Table>>>,
 }
 
@@ -80,6 +83,7 @@ pub(super) fn build(
         residual: join.residual.as_ref().map(Program::compile),
         finds_one: join.finds_one,
         rows_per_key: join.rows_per_key,
+        left_rows: LeftRows::default(),
         opened: Mutex::new(None),
     }))
 }
@@ -88,6 +92,7 @@ impl Node for LookupJoin {
     fn prepare_node(&self, run: &RunContext) -> Result<()> {
         *lock(&self.opened) = Some(run.statement.tables.open(self.table.id)?);
         self.adaptive.iter().for_each(AdaptiveJoin::reset);
+        self.left_rows.clear();
         self.left.prepare(run)
     }
 
@@ -173,11 +178,7 @@ impl Cursor for LookupCursor {
             let mut block = match open {
                 Some(block) => block,
                 None => {
-                    let left = match &mut self.left {
-                        Some(left) => left.next(run)?,
-                        None => None,
-                    };
-                    let Some(left) = left else {
+                    let Some(left) = self.next_left(run)? else {
                         return Ok(None);
                     };
                     if left.is_empty() {
@@ -234,6 +235,23 @@ impl Cursor for LookupCursor {
                 self.ready = crate::rows::split(&joined, rows_max);
             }
         }
+    }
+}
+
+impl LookupCursor {
+    /// The next left rows. Without an adaptive join, those of a batch that have more right rows than a batch of pairs are
+    /// left to all cursors.
+    fn next_left(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        let Some(left) = &mut self.left else {
+            return Ok(None);
+        };
+        if self.node.adaptive.is_some() {
+            return left.next(run);
+        }
+        let rows_max = run.statement.options.batch_rows as f64;
+        // The number fits in usize: it is at most the batch's.
+        let together = (rows_max / self.fan_out).max(1.0) as usize;
+        self.node.left_rows.next(&mut **left, together, run)
     }
 }
 

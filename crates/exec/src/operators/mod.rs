@@ -17,6 +17,7 @@ mod index_lookup_join;
 mod index_merge;
 mod index_scan;
 mod keys;
+mod left_rows;
 mod limit;
 mod looked_up;
 mod materialize;

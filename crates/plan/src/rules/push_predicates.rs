@@ -6,6 +6,7 @@ use mayfly_types::{CollationId, SqlType, TypeKind};
 
 use super::planning::Planning;
 use super::rule::{is_movable, substitute};
+use super::simplify_predicates::simplify_all;
 use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -248,10 +249,15 @@ fn through_computed(
     (replaced(below, computed), above)
 }
 
-/// Conditions with columns replaced by their expressions.
+/// Conditions with columns replaced by their expressions. Those that are constant decide comparisons: of the parts of a
+/// union that a constant tells apart one is left.
 fn replaced(mut predicates: Vec<Expression>, computed: &[Computed]) -> Vec<Expression> {
     for predicate in &mut predicates {
         substitute(predicate, computed);
+    }
+    let is_constant = |column: &Computed| column.expression.as_literal().is_some();
+    if !predicates.is_empty() && computed.iter().any(is_constant) {
+        simplify_all(&mut predicates);
     }
     predicates
 }

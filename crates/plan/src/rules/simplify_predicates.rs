@@ -1,5 +1,5 @@
-//! Simplification of predicates with constant parts: `true AND p` is p, `false OR p` is p. A condition that is never
-//! true makes the whole conjunction never true.
+//! Simplification of predicates with constant or equal parts: `true AND p` is p, `false OR p` is p, and `p AND p` is p. A
+//! condition that is never true makes the whole conjunction never true.
 
 use mayfly_types::{SqlType, Value};
 
@@ -8,7 +8,7 @@ use super::planning::Planning;
 use crate::lower::is_never_true;
 use crate::predicates::conjuncts;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{Query, Relation};
+use crate::tree::logical::{Query, Relation, expression_is_volatile};
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     query.for_each_relation_mut(&mut |relation| match relation {
@@ -27,7 +27,8 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     });
 }
 
-fn simplify_all(predicates: &mut Vec<Expression>) {
+/// Simplifies a conjunction.
+pub(super) fn simplify_all(predicates: &mut Vec<Expression>) {
     let worth = |predicate: &Expression| {
         matches!(
             predicate.kind,
@@ -44,7 +45,7 @@ fn simplify_all(predicates: &mut Vec<Expression>) {
     for predicate in predicates.drain(..) {
         for conjunct in conjuncts(simplified(predicate)) {
             if truth_of(&conjunct) != Some(true) {
-                kept.push(conjunct);
+                add(&mut kept, conjunct);
             }
         }
     }
@@ -53,6 +54,13 @@ fn simplify_all(predicates: &mut Vec<Expression>) {
         kept.truncate(1);
     }
     *predicates = kept;
+}
+
+/// Adds an operand of a junction, unless an equal one is there.
+fn add(operands: &mut Vec<Expression>, operand: Expression) {
+    if !operands.contains(&operand) || expression_is_volatile(&operand) {
+        operands.push(operand);
+    }
 }
 
 fn simplified(mut predicate: Expression) -> Expression {
@@ -85,7 +93,7 @@ fn junction(operands: Vec<Expression>, whole: Expression, decided_by: bool) -> E
         match truth_of(&operand) {
             Some(truth) if truth == decided_by => return constant(truth),
             Some(_) => {}
-            None => kept.push(operand),
+            None => add(&mut kept, operand),
         }
     }
     if kept.len() == 1
@@ -121,11 +129,16 @@ fn truth_of(expression: &Expression) -> Option<bool> {
     }
 }
 
-/// Result of a comparison of two integer constants.
+/// Result of a comparison of two constants: integers, or texts of one collation.
 fn compared(comparison: Comparison, left: &Expression, right: &Expression) -> Option<bool> {
+    let are_texts = left.ty.is_string() && right.ty.is_string();
+    let collation = left.ty.collation;
     let order = match (left.as_literal()?, right.as_literal()?) {
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
         (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
+        (Value::Bytes(a), Value::Bytes(b)) if are_texts && collation == right.ty.collation => {
+            collation.compare(a, b)
+        }
         _ => return None,
     };
     Some(comparison.holds(order))

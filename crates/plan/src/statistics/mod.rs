@@ -212,6 +212,8 @@ impl ColumnStatistics {
             .partition_point(|bucket| bucket.upper.order(point).is_lt());
         match self.buckets.get(at).filter(|bucket| bucket.holds(point)) {
             Some(bucket) => bucket.fraction / bucket.distinct.max(1.0),
+            // The sample does not have it, between values that it has.
+            None if !self.is_whole && 0 < at && at < self.buckets.len() => self.average(),
             // The value may have been added since.
             None => self.average().min(1.0 / self.rows.max(1.0)),
         }

@@ -70,6 +70,17 @@ fn sizes_of_values_that_stand_side_by_side_are_known() {
     assert!(shuffled.sizes().is_empty());
 }
 
+/// Of values that stand side by side a sample of runs misses many.
+#[test]
+fn a_value_that_the_sample_does_not_have_is_an_average_one() {
+    let known = sampled(90 * 800, |row| Some((row / 90) as i64));
+    for value in 5..795 {
+        let rows = known.equal(&number(value)) * 90.0 * 800.0;
+        assert!(error(rows, 90.0) < 4.0, "{rows} rows of {value}");
+    }
+    assert!(known.equal(&number(2_000)) * 90.0 * 800.0 <= 1.0);
+}
+
 #[test]
 fn the_number_of_different_values_is_known_about() {
     let shuffled = |different: u64| move |row: u64| Some((random(row) % different) as i64);

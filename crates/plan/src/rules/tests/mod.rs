@@ -293,6 +293,11 @@ fn constant_conditions_are_decided() {
           scan t: (t.a = 2)
         SELECT a FROM t WHERE a = 2 AND 1 = 0
           scan t: false
+        SELECT a FROM t WHERE (a = 2 OR a = 3 OR a = 2) AND (a = 2 OR a = 3) AND 'x' = 'X'
+          scan t: ((t.a = 2) or (t.a = 3))
+        SELECT a FROM t WHERE RAND() < 0.5 AND RAND() < 0.5
+          filter: (rand() < 0.5) and (rand() < 0.5)
+            scan t
         ",
     );
 }
