@@ -21,6 +21,8 @@ const KEY_COST_OF_DOUBLING: f64 = 0.18;
 const BUILD_COST: f64 = 0.1;
 const FILTER_COST: f64 = 0.01;
 const PROBE_COST: f64 = 0.04;
+/// Part of the cost of a scanned row that the filter leaves out.
+const LEFT_OUT_COST: f64 = 0.4;
 
 /// An index lookup join into a table.
 #[derive(Debug, Clone)]
@@ -44,6 +46,13 @@ pub(crate) fn key_cost(scan: &Scan) -> f64 {
 /// Cost of a hash join without its inputs, which gives `joined` rows.
 pub(crate) fn hash_cost(built: f64, probed: f64, joined: f64) -> f64 {
     built * BUILD_COST + probed * FILTER_COST + probed.min(joined) * PROBE_COST
+}
+
+/// Cost of a scan of `rows` rows on the probe side of a hash join, `joined` of which find a partner: of the others only the
+/// key is read.
+pub(crate) fn probe_scan_cost(cost: f64, rows: f64, joined: f64) -> f64 {
+    let found = (joined / rows.max(1.0)).min(1.0);
+    cost * (LEFT_OUT_COST + (1.0 - LEFT_OUT_COST) * found)
 }
 
 /// Number of lookups that cost as much as a hash join with a scan of the whole table, of which `rows` rows are built.

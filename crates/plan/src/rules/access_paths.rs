@@ -142,7 +142,13 @@ impl Chooser<'_> {
             _ => (alone.rows, left_rows),
         };
         let joined = left_rows * best.rows_per_row;
-        let hash = alone.cost + lookup::hash_cost(built, probed, joined);
+        let scan_cost = match join.kind {
+            JoinKind::Inner if alone.rows > left_rows => {
+                lookup::probe_scan_cost(alone.cost, alone.rows, joined)
+            }
+            _ => alone.cost,
+        };
+        let hash = scan_cost + lookup::hash_cost(built, probed, joined);
         let has_key = on.len() > best.joined.iter().filter(|joined| !**joined).count();
         let forced = scan.hints.force(HintPurpose::Join);
         let follows = !has_key || forced || lookup::cost(left_rows, &best) <= hash;

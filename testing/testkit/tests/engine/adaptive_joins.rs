@@ -118,3 +118,44 @@ fn a_correlated_subquery_begins_again() {
     let (_fixture, mut changed) = session(true, 1, None);
     assert_eq!(changed.must(sql), plain.must(sql));
 }
+
+/// A few left rows, each with thousands of right ones, are divided among the threads, and each is looked up once: in
+/// every kind of join, with an end before the last row, and where one statement runs after another.
+#[test]
+fn few_left_rows_are_looked_up_once_each_by_all_threads() {
+    let statements = [
+        "SELECT few.id, COUNT(*), SUM(many.id) FROM few JOIN many ON many.k = few.id GROUP BY few.id",
+        "SELECT few.id, COUNT(many.id) FROM few LEFT JOIN many ON many.k = few.id AND many.id % 3 = 0 GROUP BY few.id",
+        "SELECT few.id FROM few WHERE EXISTS (SELECT 1 FROM many WHERE many.k = few.id AND many.id % 5000 = 17)",
+        "SELECT COUNT(*) FROM few a JOIN few b ON b.id <= a.id JOIN many ON many.k = b.id",
+        "SELECT COUNT(*) FROM (SELECT many.id FROM few JOIN many ON many.k = few.id LIMIT 9000) d",
+        "SELECT few.id, many.id FROM few JOIN many ON many.k = few.id ORDER BY many.id DESC LIMIT 5",
+    ];
+    let answers = [1, 2, 4].map(|threads| {
+        let fixture = Fixture::open(|options| {
+            options.threads = threads;
+            options.parallel_rows_min = 1;
+            options.batch_size = 256;
+        });
+        let mut session = fixture.session();
+        session.must("SET SESSION cte_max_recursion_depth = 1000000");
+        session.must("CREATE TABLE few (id INT PRIMARY KEY)");
+        session.must("INSERT INTO few VALUES (1), (2), (3), (4), (5), (6), (7), (77)");
+        session.must("CREATE TABLE many (id INT PRIMARY KEY, k INT, v VARCHAR(20), KEY (k))");
+        session.must(
+            "INSERT INTO many WITH RECURSIVE r (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < 39999) \
+             SELECT n, n % 23, CONCAT('v', n) FROM r",
+        );
+        let mut answers = Vec::new();
+        for _ in 0..10 {
+            let rows = statements.map(|sql| sorted(session.must(&looking_up(sql))));
+            answers.push(rows);
+        }
+        answers.dedup();
+        assert_eq!(answers.len(), 1, "{threads} threads");
+        answers.remove(0)
+    });
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0], answers[2]);
+    assert_eq!(answers[0][4], ["9000"]);
+}

@@ -244,16 +244,23 @@ impl<'a> Costs<'a> {
         let kind = self.kind(operators);
         let rows = rows.unwrap_or_else(|| self.rows(operators, left.rows, right.rows, right_set));
         let output = rows * OUTPUT_COST;
+        let inputs = left.cost + right.cost;
         let hash = if operators.iter().any(|number| self.equalities[*number]) {
-            let (built, probed) = match kind {
-                JoinKind::Inner => (left.rows.min(right.rows), left.rows.max(right.rows)),
-                _ => (right.rows, left.rows),
+            let (built, (probed_set, probed)) = match kind {
+                JoinKind::Inner if left.rows < right.rows => (left, (right_set, right)),
+                _ => (right, (left_set, left)),
             };
-            lookup::hash_cost(built, probed, rows)
+            let skipped = match (kind, probed_set.count_ones()) {
+                (JoinKind::Inner, 1) => {
+                    probed.cost - lookup::probe_scan_cost(probed.cost, probed.rows, rows)
+                }
+                _ => 0.0,
+            };
+            lookup::hash_cost(built.rows, probed.rows, rows) - skipped
         } else {
             left.rows * right.rows * PAIR_COST
         };
-        let hash = left.cost + right.cost + hash + output;
+        let hash = inputs + hash + output;
         let lookup = self
             .lookup(kind, operators, left_set, right_set)
             .map(|path| {
