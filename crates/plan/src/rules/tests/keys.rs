@@ -16,7 +16,7 @@ fn what_keys_determine_is_no_key() {
               scan u
         SELECT t.id, w.b, count(*) FROM t, w WHERE t.a = w.id GROUP BY t.id, t.b, w.b, w.g
           extend: #13=1
-            inner join
+            inner join: (t.a = w.id)
               scan t
               scan w
         # Of an outer join's other side nothing is known.
