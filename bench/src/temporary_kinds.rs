@@ -66,25 +66,13 @@ fn turns<const N: usize>(mut time: impl FnMut(usize) -> f64) -> ([f64; N], f64) 
 /// COMMIT after one row has been inserted into a table that keeps its rows, and into one that does not.
 fn commits() {
     let (_database, mut session) = open();
-    for (kind, preserve, delete) in [
-        (
-            "TEMPORARY",
-            " ON COMMIT PRESERVE ROWS",
-            " ON COMMIT DELETE ROWS",
-        ),
-        (
-            "GLOBAL TEMPORARY",
-            " ON COMMIT PRESERVE ROWS",
-            " ON COMMIT DELETE ROWS",
-        ),
-    ] {
-        let tables = ["kept", "emptied"].map(|name| format!("{}_{name}", kind.replace(' ', "_")));
-        for (table, ending) in tables.iter().zip([preserve, delete]) {
-            run(
-                &mut session,
-                &format!("CREATE {kind} TABLE {table} {COLUMNS}{ending}"),
-            );
-        }
+    for kind in ["TEMPORARY", "GLOBAL TEMPORARY"] {
+        let tables = ["PRESERVE", "DELETE"].map(|ending| {
+            let table = format!("{kind}_{ending}").replace(' ', "_");
+            let create = format!("CREATE {kind} TABLE {table} {COLUMNS} ON COMMIT {ending} ROWS");
+            run(&mut session, &create);
+            table
+        });
         let mut id = 0;
         let mut transaction = |session: &mut Session, table: &str| {
             let mut commit = 0.0;

@@ -12,7 +12,13 @@ use crate::copies::CopyStore;
 use crate::distributed::Distributed;
 use crate::engine::Cluster;
 use crate::members::{Members, MembersService};
-use crate::process::{Process, ProcessOptions, VERSION, listen, text};
+use crate::process::{Limits, Process, ProcessOptions, VERSION, listen, text};
+
+/// Limits of the parts of jobs that run beside a server.
+const USUAL: Limits = Limits {
+    memory: 256 << 20,
+    temp_space: 16 << 30,
+};
 
 /// Options of `mayfly-cluster coordinator`.
 #[derive(Debug, Args)]
@@ -59,7 +65,7 @@ impl Coordinator {
     pub fn start(options: &ClusterOptions) -> Result<Self, String> {
         let data = &options.process.data;
         data.create()?;
-        let process = Process::open(&options.process, options.listen_executors)?;
+        let process = Process::open(&options.process, options.listen_executors, USUAL)?;
         let fragments = process.fragments("coordinator")?;
         let members = Arc::new(Members::with_own(Arc::clone(&fragments)));
         let executors = serve(&process, options.listen_executors, Arc::clone(&members))?;

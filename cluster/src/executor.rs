@@ -13,8 +13,14 @@ use url::Url;
 use crate::connections::Connections;
 use crate::distributed;
 use crate::members::{BEAT, Beat, PROTOCOL, RunFigures, beat};
-use crate::process::{Process, ProcessOptions, VERSION, listen, text};
+use crate::process::{Limits, Process, ProcessOptions, VERSION, listen, text};
 use crate::worker::JobFragments;
+
+/// Limits of a machine that does nothing else.
+const USUAL: Limits = Limits {
+    memory: 1 << 30,
+    temp_space: 64 << 30,
+};
 
 /// Options of `mayfly-cluster executor`.
 #[derive(Debug, Args)]
@@ -42,7 +48,7 @@ pub struct ExecutorOptions {
 
 /// Runs an executor until the process ends, or until the coordinator refuses it.
 pub fn run(options: ExecutorOptions) -> Result<(), String> {
-    let process = Process::open(&options.process, options.listen)?;
+    let process = Process::open(&options.process, options.listen, USUAL)?;
     let scheme = process.scheme();
     process.threads.block_on(async {
         let (incoming, address) = listen(options.listen).await?;
@@ -54,8 +60,8 @@ pub fn run(options: ExecutorOptions) -> Result<(), String> {
             version: VERSION.to_owned(),
             address: format!("{scheme}://{advertised}"),
             tasks: u32::try_from(options.tasks).unwrap_or(u32::MAX),
-            memory_limit: options.process.memory,
-            temp_limit: options.process.temp_space,
+            memory_limit: process.limits.memory,
+            temp_limit: process.limits.temp_space,
             name: name.clone(),
             ..Beat::default()
         };

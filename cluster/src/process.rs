@@ -36,15 +36,25 @@ pub struct ProcessOptions {
     /// Directory of temporary files of jobs, which is emptied at the start.
     #[arg(long)]
     pub directory: PathBuf,
-    /// Bytes of memory for the operators and exchanges of jobs in this process.
-    #[arg(long, default_value_t = 1 << 30)]
-    pub memory: u64,
-    /// Bytes of temporary files of jobs in this process.
-    #[arg(long, default_value_t = 64 << 30)]
-    pub temp_space: u64,
+    /// Bytes of memory for the operators and exchanges of jobs in this process [default: 268435456 for a coordinator,
+    /// 1073741824 for an executor].
+    #[arg(long)]
+    pub memory: Option<u64>,
+    /// Bytes of temporary files of jobs in this process [default: 16 GiB for a coordinator, 64 GiB for an executor].
+    #[arg(long)]
+    pub temp_space: Option<u64>,
     /// Directory with the certificate of this process, for connections between processes of the cluster.
     #[arg(long)]
     pub tls: Option<PathBuf>,
+}
+
+/// What the jobs in a process may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Bytes of temporary files.
+    pub temp_space: u64,
 }
 
 /// An open process of a cluster.
@@ -58,31 +68,34 @@ pub struct Process {
     pub environment: Arc<RuntimeEnv>,
     /// The threads that serve other processes.
     pub threads: Runtime,
+    /// What its jobs may use.
+    pub limits: Limits,
     credentials: Option<Credentials>,
-    memory: MemoryShares,
-    temp_space: u64,
     work: WorkDirectory,
 }
 
 impl Process {
-    /// Opens a process that is to listen at `address`.
+    /// Opens a process that is to listen at `address`, with the limits of the options or else the `usual` ones.
     ///
     /// # Errors
     /// Certificates that cannot be read or that the address needs, a directory that is used, a root that is none.
-    pub fn open(options: &ProcessOptions, address: SocketAddr) -> Result<Self, String> {
+    pub fn open(
+        options: &ProcessOptions,
+        address: SocketAddr,
+        usual: Limits,
+    ) -> Result<Self, String> {
+        let limits = Limits {
+            memory: options.memory.unwrap_or(usual.memory),
+            temp_space: options.temp_space.unwrap_or(usual.temp_space),
+        };
         let credentials = options.tls.as_deref().map(Credentials::read);
         let credentials = credentials.transpose().map_err(text)?;
         check_address(address, credentials.as_ref())?;
         let work = WorkDirectory::open(&options.directory).map_err(text)?;
         let files = FileRoots::new(&options.data, &options.urls)?;
-        let memory = MemoryShares::of(options.memory);
+        let memory = MemoryShares::of(limits.memory).exchanges;
         let store = options.data.store()?;
-        let environment = runtime(
-            store,
-            &work.exchanges(),
-            memory.exchanges,
-            options.temp_space,
-        );
+        let environment = runtime(store, &work.exchanges(), memory, limits.temp_space);
         let threads = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build();
@@ -92,8 +105,7 @@ impl Process {
             environment: environment.map_err(text)?,
             threads: threads.map_err(text)?,
             credentials,
-            memory,
-            temp_space: options.temp_space,
+            limits,
             work,
         })
     }
@@ -103,13 +115,14 @@ impl Process {
     /// # Errors
     /// A reader of files that cannot be opened.
     pub fn fragments(&self, name: &str) -> Result<Arc<JobFragments>, String> {
+        let memory = MemoryShares::of(self.limits.memory);
         let worker = Worker::new(WorkerOptions {
             name: name.to_owned(),
             directory: self.work.operators(),
-            memory: self.memory.operators,
-            temp_space: self.temp_space,
+            memory: memory.operators,
+            temp_space: self.limits.temp_space,
         });
-        let reader = FileReader::open(self.files.clone(), self.memory.files).map_err(text)?;
+        let reader = FileReader::open(self.files.clone(), memory.files).map_err(text)?;
         Ok(Arc::new(JobFragments::new(worker, reader)))
     }
 

@@ -48,11 +48,23 @@ pub(crate) fn hash_cost(built: f64, probed: f64, joined: f64) -> f64 {
     built * BUILD_COST + probed * FILTER_COST + probed.min(joined) * PROBE_COST
 }
 
-/// Cost of a scan of `rows` rows on the probe side of a hash join, `joined` of which find a partner: of the others only the
-/// key is read.
-pub(crate) fn probe_scan_cost(cost: f64, rows: f64, joined: f64) -> f64 {
-    let found = (joined / rows.max(1.0)).min(1.0);
-    cost * (LEFT_OUT_COST + (1.0 - LEFT_OUT_COST) * found)
+/// Side of an inner hash join.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Side {
+    pub(crate) rows: f64,
+    /// Cost of its scan, if it is one table; else 0.
+    pub(crate) scan: f64,
+}
+
+/// Cost of an inner hash join, of which the smaller side is built, without its inputs: less than zero where the scan of the
+/// other side reads only the keys of the rows that the filter leaves out.
+pub(crate) fn inner_hash_cost(left: Side, right: Side, joined: f64) -> f64 {
+    let (built, probed) = match left.rows < right.rows {
+        true => (left, right),
+        false => (right, left),
+    };
+    let left_out = (1.0 - joined / probed.rows.max(1.0)).max(0.0);
+    hash_cost(built.rows, probed.rows, joined) - probed.scan * (1.0 - LEFT_OUT_COST) * left_out
 }
 
 /// Number of lookups that cost as much as a hash join with a scan of the whole table, of which `rows` rows are built.

@@ -135,20 +135,22 @@ impl Chooser<'_> {
             return;
         };
         let (alone, _) = path::best(scan, &self.needed, self.options);
-        let (built, probed) = match join.kind {
-            JoinKind::Inner if !join.straight => {
-                (left_rows.min(alone.rows), left_rows.max(alone.rows))
-            }
-            _ => (alone.rows, left_rows),
-        };
         let joined = left_rows * best.rows_per_row;
-        let scan_cost = match join.kind {
-            JoinKind::Inner if alone.rows > left_rows => {
-                lookup::probe_scan_cost(alone.cost, alone.rows, joined)
+        let hashing = match join.kind {
+            JoinKind::Inner if !join.straight => {
+                let (rows, scan) = (left_rows, 0.0);
+                let (left, right) = (
+                    lookup::Side { rows, scan },
+                    lookup::Side {
+                        rows: alone.rows,
+                        scan: alone.cost,
+                    },
+                );
+                lookup::inner_hash_cost(left, right, joined)
             }
-            _ => alone.cost,
+            _ => lookup::hash_cost(alone.rows, left_rows, joined),
         };
-        let hash = scan_cost + lookup::hash_cost(built, probed, joined);
+        let hash = alone.cost + hashing;
         let has_key = on.len() > best.joined.iter().filter(|joined| !**joined).count();
         let forced = scan.hints.force(HintPurpose::Join);
         let follows = !has_key || forced || lookup::cost(left_rows, &best) <= hash;

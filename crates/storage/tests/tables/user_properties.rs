@@ -576,6 +576,11 @@ fn number_row(n: i64) -> Row {
     vec![Value::Int(n), Value::Null, Value::Null, Value::Float(0.0)]
 }
 
+/// All rows that a handle sees.
+fn rows_of(handle: &dyn Table) -> Vec<Row> {
+    drain(handle.scan(&ScanRequest::of(&ALL[1..])).unwrap()).unwrap()
+}
+
 fn insert_numbers(handle: &dyn Table, numbers: &[i64]) {
     let rows: Vec<Row> = numbers.iter().map(|n| number_row(*n)).collect();
     let mut writer = handle.writer().unwrap();
@@ -590,7 +595,7 @@ fn a_truncation_is_not_undone_by_a_savepoint_before_it() {
     let table = table(&fixture, u64::MAX, UserTableEngine::Transactional);
     let (statement, undo) = (statement(&fixture, 100), UndoLog::new());
     let open = || table.open(&statement, &undo);
-    let rows = || drain(open().scan(&ScanRequest::of(&ALL[1..])).unwrap()).unwrap();
+    let rows = || rows_of(&*open());
     let mut transaction = undo.clone();
     insert_numbers(&*open(), &[1, 2, 3]);
     transaction.commit().unwrap();
@@ -617,12 +622,10 @@ fn a_table_that_is_emptied_again_and_again_keeps_its_memory() {
     let table = table(&fixture, u64::MAX, UserTableEngine::Transactional);
     let (statement, undo) = (statement(&fixture, 100), UndoLog::new());
     let open = || table.open(&statement, &undo);
-    let rows =
-        |handle: &dyn Table| drain(handle.scan(&ScanRequest::of(&ALL[1..])).unwrap()).unwrap();
     let mut transaction = undo.clone();
     let mut memory = 0;
     for round in 0..1000 {
-        assert!(rows(&*open()).is_empty());
+        assert!(rows_of(&*open()).is_empty());
         insert_numbers(&*open(), &[round, round + 1]);
         let text = Value::Bytes(vec![b'a' + (round % 26) as u8; 100]);
         let row: Row = vec![Value::Int(-1 - round), text, Value::Null, Value::Float(0.5)];
@@ -640,7 +643,7 @@ fn a_table_that_is_emptied_again_and_again_keeps_its_memory() {
         assert!(table.clear());
         assert!(!table.clear());
         let expected = [number_row(round), number_row(round + 1), row];
-        reader.inspect(|reader| assert_eq!(rows(&**reader), expected));
+        reader.inspect(|reader| assert_eq!(rows_of(&**reader), expected));
         let held = fixture.memory.used();
         assert!(round == 0 || held <= memory, "{held} bytes after {memory}");
         memory = held.max(memory);
@@ -660,10 +663,8 @@ fn an_open_handle_does_not_see_what_is_undone() {
     insert_numbers(&*open(), &[2]);
     let before = open();
     transaction.roll_back_to(savepoint);
-    let rows =
-        |handle: &dyn Table| drain(handle.scan(&ScanRequest::of(&ALL[1..])).unwrap()).unwrap();
-    assert_eq!(rows(&*before), [number_row(1), number_row(2)]);
-    assert_eq!(rows(&*open()), [number_row(1)]);
+    assert_eq!(rows_of(&*before), [number_row(1), number_row(2)]);
+    assert_eq!(rows_of(&*open()), [number_row(1)]);
 }
 
 #[test]

@@ -12,15 +12,21 @@ const CAUSE: &str = "hash join instead of further lookups";
 /// Rows of `child`, each of which leads to a row of `parent`, to none, or has no key.
 const ROWS: u32 = 300;
 
-fn session(is_changed: bool, threads: usize, temporary: Option<u64>) -> (Fixture, Session) {
+/// A session of a database without tables.
+fn opened(is_changed: bool, threads: usize, batch_size: usize) -> (Fixture, Session) {
     let fixture = Fixture::open(|options| {
         options.all_rewrites = is_changed;
         options.threads = threads;
         options.parallel_rows_min = 1;
-        options.batch_size = 64;
+        options.batch_size = batch_size;
     });
     let mut session = fixture.session();
     session.must("SET SESSION cte_max_recursion_depth = 1000000");
+    (fixture, session)
+}
+
+fn session(is_changed: bool, threads: usize, temporary: Option<u64>) -> (Fixture, Session) {
+    let (fixture, mut session) = opened(is_changed, threads, 64);
     session.must("CREATE TABLE parent (id BIGINT PRIMARY KEY, name VARCHAR(40), n INT)");
     session.must("CREATE TABLE named (name VARCHAR(40) PRIMARY KEY, n INT)");
     session.must("CREATE TABLE child (id INT PRIMARY KEY, parent INT, name VARCHAR(40))");
@@ -132,13 +138,7 @@ fn few_left_rows_are_looked_up_once_each_by_all_threads() {
         "SELECT few.id, many.id FROM few JOIN many ON many.k = few.id ORDER BY many.id DESC LIMIT 5",
     ];
     let answers = [1, 2, 4].map(|threads| {
-        let fixture = Fixture::open(|options| {
-            options.threads = threads;
-            options.parallel_rows_min = 1;
-            options.batch_size = 256;
-        });
-        let mut session = fixture.session();
-        session.must("SET SESSION cte_max_recursion_depth = 1000000");
+        let (_fixture, mut session) = opened(false, threads, 256);
         session.must("CREATE TABLE few (id INT PRIMARY KEY)");
         session.must("INSERT INTO few VALUES (1), (2), (3), (4), (5), (6), (7), (77)");
         session.must("CREATE TABLE many (id INT PRIMARY KEY, k INT, v VARCHAR(20), KEY (k))");

@@ -244,23 +244,18 @@ impl<'a> Costs<'a> {
         let kind = self.kind(operators);
         let rows = rows.unwrap_or_else(|| self.rows(operators, left.rows, right.rows, right_set));
         let output = rows * OUTPUT_COST;
-        let inputs = left.cost + right.cost;
-        let hash = if operators.iter().any(|number| self.equalities[*number]) {
-            let (built, (probed_set, probed)) = match kind {
-                JoinKind::Inner if left.rows < right.rows => (left, (right_set, right)),
-                _ => (right, (left_set, left)),
-            };
-            let skipped = match (kind, probed_set.count_ones()) {
-                (JoinKind::Inner, 1) => {
-                    probed.cost - lookup::probe_scan_cost(probed.cost, probed.rows, rows)
-                }
-                _ => 0.0,
-            };
-            lookup::hash_cost(built.rows, probed.rows, rows) - skipped
-        } else {
-            left.rows * right.rows * PAIR_COST
+        let side = |(set, one): (Set, Joined)| lookup::Side {
+            rows: one.rows,
+            scan: if set.count_ones() == 1 { one.cost } else { 0.0 },
         };
-        let hash = inputs + hash + output;
+        let hash = if !operators.iter().any(|number| self.equalities[*number]) {
+            left.rows * right.rows * PAIR_COST
+        } else if kind == JoinKind::Inner {
+            lookup::inner_hash_cost(side((left_set, left)), side((right_set, right)), rows)
+        } else {
+            lookup::hash_cost(right.rows, left.rows, rows)
+        };
+        let hash = left.cost + right.cost + hash + output;
         let lookup = self
             .lookup(kind, operators, left_set, right_set)
             .map(|path| {

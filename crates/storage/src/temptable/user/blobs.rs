@@ -113,20 +113,12 @@ impl Blobs {
 
     /// Whether [`Self::clear`] does: there is no block but the open one.
     pub(super) fn is_clearable(&self) -> bool {
-        let open = self
-            .open
-            .as_ref()
-            .and_then(|(_, number)| self.block(*number));
-        self.written == open.map_or(0, |block| block.room)
+        self.written == self.open_block().map_or(0, |block| block.room)
     }
 
     /// Releases all values. The open block goes on being filled: written bytes do not change.
     pub(super) fn clear(&mut self) {
-        let open = self
-            .open
-            .as_ref()
-            .and_then(|(_, number)| self.block(*number));
-        if let Some(block) = open {
+        if let Some(block) = self.open_block() {
             block.live.store(0, Ordering::Relaxed);
         }
         self.live = 0;
@@ -138,6 +130,11 @@ impl Blobs {
 
     fn block(&self, number: u32) -> Option<&Arc<BlobBlock>> {
         self.blocks.get(number as usize)?.as_ref()
+    }
+
+    fn open_block(&self) -> Option<&Arc<BlobBlock>> {
+        let (_, number) = self.open.as_ref()?;
+        self.block(*number)
     }
 
     /// Copies a value to a block; returns the view of the copy.

@@ -305,21 +305,14 @@ impl Core {
     /// Removes all rows; returns their content, to be dropped once the table is no longer locked.
     pub(super) fn truncate(&self, state: &mut State, change: ChangeBy<'_>) -> Content {
         self.pin_others(state, change);
-        let old = self.empty(state);
-        if let Some(account) = &mut state.account {
-            account.clear();
-        }
-        old
+        self.empty(state)
     }
 
     /// [`Self::truncate`] of a table to which rows will be added soon: a small one keeps its pages.
     pub(super) fn clear(&self, state: &mut State) -> Option<Content> {
         self.pin_others(state, ChangeBy::Nobody);
         if !state.content.clear() {
-            return Some(self.truncate(state, ChangeBy::Nobody));
-        }
-        if let Some(account) = &mut state.account {
-            account.clear();
+            return Some(self.empty(state));
         }
         self.note_emptied(state);
         None
@@ -340,6 +333,9 @@ impl Core {
         self.epoch.fetch_add(1, Ordering::Relaxed);
         self.note_change();
         state.emptied_at = self.version.load(Ordering::Relaxed);
+        if let Some(account) = &mut state.account {
+            account.clear();
+        }
         self.registration.set_rows(0);
     }
 
