@@ -1,11 +1,12 @@
 """Tables that reports.py asks: TPC-H's, made by tpchgen-cli, db-benchmark's, made by the rules of its
-groupby-datagen.R and join-datagen.R, one for windows, a shop's (retail_data.py), and TPC-DS's (tpcds_data.py). Every table is a CSV file that is made once.
+groupby-datagen.R and join-datagen.R, one for windows, a shop's (retail_data.py), page views (hits_data.py), and TPC-DS's
+(tpcds_data.py). Every table is a CSV file that is made once.
 
 Needs: pip install tpchgen-cli numpy pyarrow."""
 import re, subprocess
 from pathlib import Path
 
-import retail_data, tpcds_data
+import hits_data, retail_data, tpcds_data
 from csv_columns import Named, write
 
 STATEMENTS = Path(__file__).resolve().parent.parent / "bench/reports"
@@ -69,6 +70,7 @@ def join_table(columns):
 TABLES = {
     "tpch": TPCH,
     "retail": retail_data.TABLES,
+    "hits": hits_data.TABLES,
     "groupby": {
         "x": (
             "id1 VARCHAR(20), id2 VARCHAR(20), id3 VARCHAR(20), id4 INT, id5 INT, id6 INT, v1 INT, v2 INT, v3 DOUBLE",
@@ -96,6 +98,7 @@ def folder_of(report, options):
         "tpch": (f"tpch_{options.scale:g}", lambda into: tpch(into, options.scale)),
         "tpcds": (f"tpcds_{options.scale:g}", lambda into: tpcds_data.make(into, options.scale)),
         "retail": (f"retail_{options.scale:g}", lambda into: retail_data.retail(into, options.scale)),
+        "hits": (f"hits_{options.rows}", lambda into: hits_data.hits(into, options.rows)),
         "groupby": (f"groupby_{options.rows}_{options.groups}", lambda into: groupby(into, options.rows, options.groups)),
         "windows": (f"windows_{options.rows}", lambda into: windows(into, options.rows)),
         "join": (f"join_{options.rows}", lambda into: join(into, options.rows)),

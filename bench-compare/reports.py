@@ -2,8 +2,8 @@
 """Runs an analyst's reports on Mayfly and DuckDB, turn about, compares what they answer, and prints ratios.
 
 The reports are files of statements in bench/reports: `tpch` (TPC-H's 22 questions), `retail` (35 of a shop, in the
-shape of TPC-DS), `tpcds` (TPC-DS's 99 statements, made by DuckDB's extension), `groupby` and `join` (db-benchmark's), `windows` (functions over 100 large partitions and a million
-small ones). Each engine is a process of its own (engines.py); in each round every engine runs the statement once,
+shape of TPC-DS), `tpcds` (TPC-DS's 99 statements, made by DuckDB's extension), `hits` (the shapes of ClickBench's 43 statements, over
+page views), `groupby` and `join` (db-benchmark's), `windows` (functions over 100 large partitions and a million small ones). Each engine is a process of its own (engines.py); in each round every engine runs the statement once,
 after a first round that does not count, and the figure is the median. What DuckDB gives is fetched within its
 time; what Mayfly gives is in its result before it is made into text.
 
@@ -16,6 +16,7 @@ Needs: pip install duckdb tpchgen-cli numpy pyarrow; cargo build --release -p ma
   bench-compare/reports.py groupby --groups 2 --storage temporary         5 M groups of each small id, 10 M of all
   bench-compare/reports.py join --storage temporary
   bench-compare/reports.py retail
+  bench-compare/reports.py hits                                   10 M page views
   bench-compare/reports.py tpcds --keys none                      TPC-DS at scale 1 without keys; `--keys all` has one for each reference
   bench-compare/reports.py windows --storage temporary [--memory-limit 64M --engines mayfly,mayfly-unlimited]
   bench-compare/reports.py tpch --datadir DIRECTORY               keep the loaded tables there for the next run
@@ -42,7 +43,7 @@ def main():
     parser.add_argument("report", choices=report_data.REPORTS)
     parser.add_argument("statements", nargs="*", help="such as q1; all when none is given")
     parser.add_argument("--scale", type=float, default=1, help="of tpch, tpcds and retail")
-    parser.add_argument("--rows", type=int, default=10_000_000, help="of db-benchmark's tables")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="of db-benchmark's tables and of the page views")
     parser.add_argument("--groups", type=int, default=100, help="db-benchmark's K: groups of a large id; the small ones have rows/K")
     parser.add_argument("--storage", choices=["durable", "memory", "temporary"], default="durable",
                         help="tables on disk; tables of a database that has no directory; temporary tables. DuckDB is on disk for the first, else in memory")
@@ -106,17 +107,18 @@ def load(engine, name, directory, options):
     if not (is_kept and marker.exists()):
         for table, (path, columns, key, indexed) in report_data.tables(options.report, options).items():
             if engine.name == "duckdb":
-                engine.run(f"CREATE TABLE {table} ({columns})")
-                answer = engine.run(f"COPY {table} FROM '{path}' (HEADER, NULLSTR '\\N')")
+                making = [f"CREATE TABLE {table} ({columns})", f"COPY {table} FROM '{path}' (HEADER, NULLSTR '\\N')"]
             else:
                 kind = "TEMPORARY TABLE" if options.storage == "temporary" and engine.name != SERVER else "TABLE"
                 keys = (f", PRIMARY KEY ({key})" if key else "") + "".join(f", KEY ({column})" for column in indexed)
-                engine.run(f"CREATE {kind} {table} ({columns}{keys})")
-                answer = engine.run(
-                    f"LOAD DATA INFILE '{path}' INTO TABLE {table} FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' IGNORE 1 LINES"
-                )
-            if "error" in answer:
-                raise SystemExit(f"{name} could not load {table}: {answer['error']}")
+                making = [
+                    f"CREATE {kind} {table} ({columns}{keys})",
+                    f"LOAD DATA INFILE '{path}' INTO TABLE {table} FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' IGNORE 1 LINES",
+                ]
+            for sql in making:
+                answer = engine.run(sql)
+                if "error" in answer:
+                    raise SystemExit(f"{name} could not load {table}: {answer['error']}")
             if engine.name == SERVER:
                 engine.run(f"ANALYZE TABLE {table}")
         if engine.name == "duckdb":

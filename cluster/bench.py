@@ -9,6 +9,7 @@ Needs: pip install tpchgen-cli duckdb pymysql pyarrow numpy; cd cluster && cargo
   cluster/bench.py tpch --scale 10 --memory 1G q1 q5
   cluster/bench.py tpcds
   cluster/bench.py tpch --stages q3                what each stage has done, too
+  cluster/bench.py headline --rows 400000000 --memory 512M        groups of texts, of which 95 of 100 are distinct
 """
 import argparse, json, os, shutil, signal, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
@@ -19,9 +20,10 @@ sys.path.insert(0, str(HERE.parent / "bench-compare"))
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("report", choices=["tpch", "tpcds"])
+    parser.add_argument("report", choices=["tpch", "tpcds", "headline"])
     parser.add_argument("statements", nargs="*", help="such as q1; all when none is given")
     parser.add_argument("--scale", type=float, default=1)
+    parser.add_argument("--rows", type=int, default=40_000_000, help="of headline")
     parser.add_argument("--executors", type=int, default=3)
     parser.add_argument("--memory", type=size, default=size("1G"), help="of each executor, and of the server alone")
     parser.add_argument("--rounds", type=int, default=1)
@@ -30,13 +32,20 @@ def main():
     parser.add_argument("--stages", action="store_true")
     options = parser.parse_intermixed_args()
     # What report_data asks of other reports.
-    options.rows = options.groups = 1
-    files = options.data / f"{options.report}_{options.scale:g}_parquet"
+    options.groups = 1
+    size_of = options.rows if options.report == "headline" else f"{options.scale:g}"
+    files = options.data / f"{options.report}_{size_of}_parquet"
     if not files.exists():
         make(options, files)
     statements = report_statements(options)
     with Cluster(options, files) as cluster:
         run(cluster, statements, options)
+
+
+HEADLINE = {
+    "groups": "SELECT COUNT(*), SUM(cnt) FROM (SELECT COUNT(*) cnt, c FROM gtest GROUP BY c) g",
+    "sums": "SELECT i % 10 d, COUNT(*), SUM(i) FROM gtest GROUP BY d ORDER BY d",
+}
 
 
 def size(text):
@@ -49,7 +58,13 @@ def make(options, files):
     partial = files.with_suffix(".part")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    if options.report == "tpch":
+    if options.report == "headline":
+        import duckdb
+
+        (partial / "gtest").mkdir()
+        rows = f"SELECT hash(i) % 100000 AS i, sha1(CAST(CASE WHEN i % 20 = 19 THEN i - 19 ELSE i END AS VARCHAR)) AS c FROM range({options.rows}) AS r(i)"
+        duckdb.sql(f"COPY ({rows}) TO '{partial}/gtest/gtest.parquet' (ROW_GROUP_SIZE 500000)")
+    elif options.report == "tpch":
         subprocess.run(["tpchgen-cli", "parquet", "-q", "-s", f"{options.scale:g}", "--output-dir", partial], check=True)
         for file in list(partial.glob("*.parquet")):
             (partial / file.stem).mkdir()
@@ -67,6 +82,8 @@ def make(options, files):
 
 def report_statements(options):
     """The report's statements by name."""
+    if options.report == "headline":
+        return [(name, sql) for name, sql in HEADLINE.items() if not options.statements or name in options.statements]
     import report_data
 
     file = report_data.statements_file(options.report, options)
@@ -80,6 +97,7 @@ class Cluster:
     def __init__(self, options, files, partitions=None):
         self.options, self.files, self.partitions = options, files, partitions or options.executors
         self.folder = Path(tempfile.mkdtemp(prefix="mayfly-cluster-reports-"))
+        self.socket = self.folder / "socket"
         self.processes = []
 
     def __enter__(self):
@@ -95,7 +113,7 @@ class Cluster:
         options = self.options
         coordinator = self.start(
             ["coordinator", "--listen-executors", "127.0.0.1:0", "--partitions", self.partitions, "--port", 0, "--insecure",
-             "--ephemeral", "--log-level", "error", "--memory-limit", options.memory],
+             "--socket", self.socket, "--ephemeral", "--log-level", "error", "--memory-limit", options.memory],
             "coordinator", stdout=subprocess.PIPE)  # fmt: skip
         heard = coordinator.stdout.readline().decode().split()[-1]
         port = int(coordinator.stdout.readline().decode().split("port:")[1].split()[0])
@@ -151,7 +169,8 @@ class Cluster:
 def run(cluster, statements, options):
     import pymysql
 
-    print(f"{options.report} scale {options.scale:g}, {options.executors} executors of {options.memory >> 20} MiB, median of {options.rounds} rounds")
+    size_of = f"{options.rows:,} rows" if options.report == "headline" else f"scale {options.scale:g}"
+    print(f"{options.report} {size_of}, {options.executors} executors of {options.memory >> 20} MiB, median of {options.rounds} rounds")
     print(f"{'':6} {'server s':>9} {'cluster s':>9} {'ratio':>6} {'cpu ratio':>9}  rows")
     sums, refused, differing = [0.0, 0.0], [], []
     for name, sql in statements:

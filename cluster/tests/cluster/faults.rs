@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::fixture::{
-    Cluster, Given, SLOW, connect, execute, load_big, program, rows, send, start_coordinator,
+    Cluster, Given, Place, SLOW, connect, execute, load_big, program, rows, send, start_coordinator,
 };
 
 /// The time within which a fault has to show.
@@ -144,7 +144,8 @@ fn idle(cluster: &Cluster) {
 #[test]
 fn the_end_of_the_coordinator_is_an_error_of_its_clients_and_executors_stay() {
     let directory = tempfile::tempdir().expect("directory");
-    let start = |executors: &str| start_coordinator(directory.path(), executors, 2);
+    let place = Place::Directory(directory.path().join("data"));
+    let start = |executors: &str| start_coordinator(directory.path(), &place, executors, 2);
     let (mut coordinator, port, executors) = start("127.0.0.1:0");
     let mut executor = Command::new(program());
     executor

@@ -194,8 +194,44 @@ pub(crate) fn program() -> PathBuf {
     )
 }
 
+/// The place of files that all processes of a cluster see.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    Directory(PathBuf),
+    /// A folder of the bucket of the store of objects that `MAYFLY_S3_ENDPOINT` names (`testing/stores/with`).
+    Store(String),
+}
+
+impl Place {
+    /// The URL of a folder in the bucket.
+    pub(crate) fn url(folder: &str) -> String {
+        format!("s3://{}/{folder}", variable("MAYFLY_S3_BUCKET"))
+    }
+
+    /// Gives a process the place, and the right to read all files of its store.
+    fn give_to(&self, command: &mut Command) {
+        match self {
+            Self::Directory(directory) => {
+                command.arg("--data").arg(directory);
+            }
+            Self::Store(folder) => {
+                command.args(["--data", &Self::url(folder), "--urls", &Self::url("")]);
+                command.env("AWS_ENDPOINT_URL", variable("MAYFLY_S3_ENDPOINT"));
+                command.env("AWS_ALLOW_HTTP", "true");
+            }
+        }
+    }
+}
+
+/// A variable of the environment that a test needs.
+fn variable(name: &str) -> String {
+    let given = std::env::var(name);
+    given.unwrap_or_else(|_| panic!("testing/stores/with sets {name}: run cluster/test"))
+}
+
 /// A cluster all of whose parts are processes.
 pub(crate) struct Processes {
+    place: Place,
     coordinator: Child,
     port: u16,
     /// Where the coordinator listens for executors.
@@ -207,12 +243,26 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    /// Starts a coordinator and `count` executors.
+    /// Starts a coordinator and `count` executors, with a directory of their own for files.
     pub(crate) fn start(count: usize) -> Self {
         let directory = tempfile::tempdir().expect("directory");
+        let place = Place::Directory(directory.path().join("data"));
+        Self::start_in(directory, place, count)
+    }
+
+    /// Starts a coordinator and `count` executors whose files are in a store of objects.
+    pub(crate) fn start_in_store(folder: &str, count: usize) -> Self {
+        let directory = tempfile::tempdir().expect("directory");
+        let new = Self::start_in(directory, Place::Store(folder.to_owned()), count);
+        new.wait();
+        new
+    }
+
+    fn start_in(directory: tempfile::TempDir, place: Place, count: usize) -> Self {
         let (coordinator, port, heard_at) =
-            start_coordinator(directory.path(), "127.0.0.1:0", count);
+            start_coordinator(directory.path(), &place, "127.0.0.1:0", count);
         let mut new = Self {
+            place,
             coordinator,
             port,
             heard_at,
@@ -274,9 +324,7 @@ impl Processes {
                 "1048576"
             });
         }
-        command
-            .arg("--data")
-            .arg(self.directory.path().join("data"));
+        self.place.give_to(&mut command);
         command.arg("--directory").arg(&directory);
         let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         started.expect("executor")
@@ -305,8 +353,12 @@ impl Processes {
     /// Starts the coordinator again, where the executors look for it.
     pub(crate) fn restart_coordinator(&mut self) {
         let _ = self.coordinator.wait();
-        let (coordinator, port, _) =
-            start_coordinator(self.directory.path(), &self.heard_at, self.executors.len());
+        let (coordinator, port, _) = start_coordinator(
+            self.directory.path(),
+            &self.place,
+            &self.heard_at,
+            self.executors.len(),
+        );
         (self.coordinator, self.port) = (coordinator, port);
         self.wait();
     }
@@ -339,6 +391,7 @@ impl Drop for Processes {
 /// its port for clients, and where executors reach it.
 pub(crate) fn start_coordinator(
     directory: &Path,
+    place: &Place,
     executors: &str,
     partitions: usize,
 ) -> (Child, u16, String) {
@@ -357,7 +410,7 @@ pub(crate) fn start_coordinator(
         "--log-level",
         "error",
     ]);
-    command.arg("--data").arg(directory.join("data"));
+    place.give_to(&mut command);
     command.arg("--datadir").arg(directory.join("database"));
     command
         .arg("--directory")

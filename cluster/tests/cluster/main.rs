@@ -6,4 +6,5 @@ mod faults;
 mod fixture;
 mod seeds;
 mod statements;
+mod stores;
 mod strangers;

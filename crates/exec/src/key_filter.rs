@@ -1,4 +1,5 @@
-//! Filters of the keys of a hash join's build side, for the scans of its probe side.
+//! Filters of columns that operators push to the scans below: of the keys of a hash join's build side for the scans of its
+//! probe side, and of the first key of a sort with a limit.
 //!
 //! A row whose key is nowhere in the build side finds no partner. Where that means that it does not come
 //! out, the scan can leave it out before its other columns are read, and before it takes part in the joins
@@ -7,8 +8,8 @@
 //! A filter has the least and the greatest key, and one bit for each key at its lowest bits, into which its higher bits
 //! are mixed: consecutive numbers have a bit each, and are filtered exactly; others mostly.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
@@ -16,7 +17,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use mayfly_memory::{Budget, Reservation};
-use mayfly_storage::NumberRange;
+use mayfly_storage::{FirstKeyBound, NumberRange};
 use mayfly_types::PhysicalType;
 
 /// Bits of a filter for each expected row.
@@ -151,13 +152,32 @@ fn numbers(keys: &ArrayRef) -> &[u64] {
     }
 }
 
+/// A filter of a column of numbers. Both are filled while scans apply them.
+#[derive(Debug, Clone)]
+pub(crate) enum ColumnFilter {
+    /// Keys of a build side.
+    Keys(Arc<KeyFilter>),
+    /// Bound of the first key of a sort with a limit, once the sort has a table.
+    First(Arc<OnceLock<FirstKeyBound>>),
+}
+
+impl ColumnFilter {
+    /// Range of the values that pass, and NULL does not; `None` where all pass.
+    pub(crate) fn range(&self) -> Option<NumberRange> {
+        match self {
+            Self::Keys(keys) => Some(keys.range()),
+            Self::First(bound) => bound.get()?.range(),
+        }
+    }
+}
+
 /// A filter on its way down to the source of its column.
 #[derive(Debug, Clone)]
 pub(crate) struct GivenFilter {
     /// (operator, key) that made the filter: its next filter replaces this one.
     pub(crate) maker: (usize, usize),
     /// The filter; `None` where none was made in this run.
-    pub(crate) filter: Option<Arc<KeyFilter>>,
+    pub(crate) filter: Option<ColumnFilter>,
 }
 
 #[cfg(test)]

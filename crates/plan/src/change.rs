@@ -117,6 +117,8 @@ pub struct LockingPlan {
 
 /// Plans a bound locking query.
 pub(crate) fn plan_locking(mut bound: BoundLocks, planning: &Planning<'_>) -> Result<LockingPlan> {
+    let options = planning.options.locking_rows();
+    let planning = &planning.with(&options);
     rules::rewrite(&mut bound.query, planning);
     Ok(LockingPlan {
         query: Arc::new(lower(bound.query, planning)?),
@@ -154,6 +156,8 @@ pub(crate) fn plan(mut bound: BoundChange, planning: &Planning<'_>) -> Result<Ch
             check.condition = Arc::new(lower_over(condition, shared, &layout, options)?);
         }
     }
+    let options = options.locking_rows();
+    let planning = &planning.with(&options);
     rules::rewrite(&mut bound.query, planning);
     let positions = bound.targets.iter().map(|target| layout[target.position]);
     let mut positions = positions.collect::<Vec<ColumnId>>();

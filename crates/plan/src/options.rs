@@ -27,6 +27,8 @@ pub struct PlanOptions {
     pub switches: OptimizerSwitches,
     /// Whether GROUP BY without ORDER BY gives its groups in order, as before MySQL 8.0.
     pub sorts_groups: bool,
+    /// Whether the statement locks the rows that it reads: it should read few others, even where a scan takes less time.
+    pub locks_rows: bool,
     /// Off in tests: every rule that is not needed for correctness is skipped.
     pub optimizer: bool,
     /// On in tests: rules that compare costs make every rewrite that is possible.
@@ -76,6 +78,8 @@ pub struct OptimizerSwitches {
     pub outer_join_simplification: bool,
     /// `group_key_reduction` (Mayfly's own): group keys that other keys determine are removed.
     pub group_key_reduction: bool,
+    /// `sum_reduction` (Mayfly's own): sums of a value with different offsets are computed from one sum and a count.
+    pub sum_reduction: bool,
     /// `group_elimination` (Mayfly's own): grouping is removed where no two rows are in one group.
     pub group_elimination: bool,
     /// `join_elimination` (Mayfly's own): outer joins whose added columns are not read are removed.
@@ -88,6 +92,16 @@ pub struct OptimizerSwitches {
 }
 
 /// The defaults of MySQL.
+impl PlanOptions {
+    /// The options for a statement that locks the rows that it reads.
+    pub(crate) fn locking_rows(&self) -> Self {
+        Self {
+            locks_rows: true,
+            ..self.clone()
+        }
+    }
+}
+
 impl Default for PlanOptions {
     fn default() -> Self {
         Self {
@@ -100,6 +114,7 @@ impl Default for PlanOptions {
             parameters: Vec::new(),
             switches: OptimizerSwitches::default(),
             sorts_groups: false,
+            locks_rows: false,
             optimizer: true,
             all_rewrites: false,
         }
@@ -127,6 +142,7 @@ impl Default for OptimizerSwitches {
             equality_propagation: true,
             outer_join_simplification: true,
             group_key_reduction: true,
+            sum_reduction: true,
             group_elimination: true,
             join_elimination: true,
             outer_join_to_antijoin: true,

@@ -46,8 +46,8 @@ pub use tree_version::{TreeVersion, WatchedRanges};
 pub use workers::{Worker, WorkerPool};
 
 pub use temptable::{
-    Access, BuildRow, DistinctRows, ExchangeFigures, ExchangeRecord, GroupIndex, Groups,
-    HashFunction, InternalScan, InternalTable, InternalTableEngine, InternalTableRecord,
+    Access, BuildRow, DistinctRows, ExchangeFigures, ExchangeRecord, FirstKeyBound, GroupIndex,
+    Groups, HashFunction, InternalScan, InternalTable, InternalTableEngine, InternalTableRecord,
     InternalTableSpec, JoinIndex, JoinMatches, JoinPair, JoinProbe, KeyColumn, KeyHasher, KeyMode,
     KeyedRows, LimitHit, MemoryIndex, MemoryKeyPart, MemoryLimits, Partition, PartitionQueue,
     Purpose, Registry, RegistryEntry, Resources, Scan, SortKey, SortedScan, StatementCounters,

@@ -62,6 +62,12 @@ pub struct NumberRange {
 }
 
 impl NumberRange {
+    /// The range of all numbers.
+    pub const ALL: Self = Self {
+        least: i128::MIN,
+        greatest: i128::MAX,
+    };
+
     /// The empty range.
     pub const EMPTY: Self = Self {
         least: i128::MAX,

@@ -158,14 +158,14 @@ fn kind(of: ColumnType) -> ColumnKind {
     }
 }
 
-/// The socket of a server of this flavour on this machine, from the environment variable `MAYFLY_MARIADB_SOCKET` or
-/// `MAYFLY_MYSQL_SOCKET`, if set.
+/// The socket of a server of this flavour on this machine, from the environment variable `MAYFLY_MARIADB_SOCKET`,
+/// `MAYFLY_MYSQL_SOCKET` or, for the coordinator of a cluster, `MAYFLY_CLUSTER_SOCKET`, if set.
 #[must_use]
 pub fn socket(flavour: Flavour) -> Option<PathBuf> {
     let name = match flavour {
         Flavour::MySql => "MAYFLY_MYSQL_SOCKET",
         Flavour::MariaDb => "MAYFLY_MARIADB_SOCKET",
-        Flavour::Mayfly => return None,
+        Flavour::Mayfly => "MAYFLY_CLUSTER_SOCKET",
     };
     std::env::var_os(name).map(PathBuf::from)
 }

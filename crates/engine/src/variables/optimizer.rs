@@ -85,6 +85,7 @@ pub(crate) const OPTIMIZER_SWITCHES: &[&str] = &[
     "join_elimination",
     "outer_join_to_antijoin",
     "eager_aggregation",
+    "sum_reduction",
 ];
 
 /// The switches of [`OPTIMIZER_SWITCHES`] without effect; the others are in `mayfly_plan::OptimizerSwitches`.

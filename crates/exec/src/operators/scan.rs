@@ -32,7 +32,7 @@ struct Scan {
     rows: AtomicU64,
     wanted: FirstRows,
     ended: AtomicBool,
-    /// Filters on columns, pushed down by joins.
+    /// Filters on columns, pushed down by joins and sorts.
     filters: Mutex<Vec<(usize, GivenFilter)>>,
     /// Columns whose strings may come as codes.
     codes: Mutex<Vec<usize>>,
@@ -157,9 +157,9 @@ impl Scan {
             return None;
         }
         let filters = lock(&self.filters);
-        let keys = filters.iter();
-        let keys = keys.filter_map(|(column, given)| Some((*column, given.filter.clone()?)));
-        Some(ScanFilter::new(&self.terms, keys)).filter(|filter| !filter.is_empty())
+        let given = filters.iter();
+        let given = given.filter_map(|(column, given)| Some((*column, given.filter.clone()?)));
+        Some(ScanFilter::new(&self.terms, given)).filter(|filter| !filter.is_empty())
     }
 }
 

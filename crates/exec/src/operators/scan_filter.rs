@@ -1,5 +1,5 @@
-//! Filter of a scan, evaluated before all columns of a row are read: the terms of its predicate, and the key filters of
-//! the joins above.
+//! Filter of a scan, evaluated before all columns of a row are read: the terms of its predicate, and the column filters of
+//! the joins and sorts above.
 //!
 //! Each is a step of a [`RowFilter`]. A comparison of a numeric column with a value that is the same for all rows is a
 //! range, and the ranges of one column are one step. Terms that can neither fail nor warn are evaluated in the order of
@@ -18,7 +18,7 @@ use mayfly_types::{PhysicalType, Result, Selection, Value};
 use crate::context::RunContext;
 use crate::expression::Program;
 use crate::expression::values::{as_decimal, as_i64, as_u64};
-use crate::key_filter::KeyFilter;
+use crate::key_filter::ColumnFilter;
 
 /// Estimated nanoseconds for each row of a comparison with a range inside a block, of a lookup in a key filter, and of
 /// reading a column for a term.
@@ -137,10 +137,7 @@ impl Bound {
             }
             _ => return Ok(NumberRange::EMPTY),
         };
-        let all = NumberRange {
-            least: i128::MIN,
-            greatest: i128::MAX,
-        };
+        let all = NumberRange::ALL;
         let (before, after) = (number.checked_sub(1), number.checked_add(1));
         let range = match self.comparison {
             Comparison::Less => before.map(|greatest| NumberRange { greatest, ..all }),
@@ -169,10 +166,7 @@ impl Bound {
             _ => false,
         };
         if holds {
-            NumberRange {
-                least: i128::MIN,
-                greatest: i128::MAX,
-            }
+            NumberRange::ALL
         } else {
             NumberRange::EMPTY
         }
@@ -231,8 +225,9 @@ struct Step {
 #[derive(Debug, Clone, Copy)]
 enum Question {
     Term(usize),
-    /// Whether a key is in the range from the least to the greatest key of a key filter.
-    KeyRange(usize),
+    /// Whether a value is in the range of a column filter.
+    FilterRange(usize),
+    /// Whether a key is one of a key filter.
     Key(usize),
 }
 
@@ -265,13 +260,13 @@ impl Step {
     }
 }
 
-/// Predicate and key filters of a scan, for one worker.
+/// Predicate and column filters of a scan, for one worker.
 pub(super) struct ScanFilter {
     terms: Arc<Terms>,
     /// Ranges of the terms that are ranges, computed on demand.
     ranges: Vec<Option<NumberRange>>,
-    /// (column, filter): key filters and the columns that they apply to.
-    keys: Vec<(usize, Arc<KeyFilter>)>,
+    /// (column, filter) of the operators above.
+    filters: Vec<(usize, ColumnFilter)>,
     steps: Vec<Step>,
     /// Whether the steps may be evaluated in any order.
     can_move: bool,
@@ -280,22 +275,29 @@ pub(super) struct ScanFilter {
 impl ScanFilter {
     pub(super) fn new(
         terms: &Arc<Terms>,
-        keys: impl Iterator<Item = (usize, Arc<KeyFilter>)>,
+        filters: impl Iterator<Item = (usize, ColumnFilter)>,
     ) -> Self {
-        let keys: Vec<_> = keys.collect();
+        let filters: Vec<_> = filters.collect();
         let of_terms = terms.0.iter().enumerate();
         let mut steps: Vec<Step> = of_terms
             .map(|(number, term)| Step::new(Question::Term(number), term.cost()))
             .collect();
-        for key in 0..keys.len() {
-            steps.push(Step::new(Question::KeyRange(key), COST_OF_RANGE));
-            steps.push(Step::new(Question::Key(key), COST_OF_KEY));
+        for (number, (_, filter)) in filters.iter().enumerate() {
+            let range = Question::FilterRange(number);
+            match filter {
+                ColumnFilter::Keys(_) => {
+                    steps.push(Step::new(range, COST_OF_RANGE));
+                    steps.push(Step::new(Question::Key(number), COST_OF_KEY));
+                }
+                // It refuses nearly all rows once it is known, whatever it has refused before.
+                ColumnFilter::First(_) => steps.push(Step::new(range, 0.0)),
+            }
         }
         Self {
             ranges: vec![None; terms.0.len()],
             can_move: terms.0.iter().all(Term::can_move),
             terms: Arc::clone(terms),
-            keys,
+            filters,
             steps,
         }
     }
@@ -329,8 +331,8 @@ impl RowFilter for Asked<'_> {
     fn columns(&self, step: usize) -> &[usize] {
         match self.filter.steps[step].question {
             Question::Term(term) => &self.filter.terms.0[term].columns,
-            Question::KeyRange(key) | Question::Key(key) => {
-                std::slice::from_ref(&self.filter.keys[key].0)
+            Question::FilterRange(filter) | Question::Key(filter) => {
+                std::slice::from_ref(&self.filter.filters[filter].0)
             }
         }
     }
@@ -351,7 +353,10 @@ impl RowFilter for Asked<'_> {
                 (Test::Program(program), _) if program.is_alike() => FilterKind::Values,
                 (Test::Program(_), _) => FilterKind::Rows,
             },
-            Question::KeyRange(key) => FilterKind::Within(filter.keys[key].1.range()),
+            Question::FilterRange(number) => {
+                let range = filter.filters[number].1.range();
+                range.map_or(FilterKind::All, FilterKind::Within)
+            }
             Question::Key(_) if step.pays() => FilterKind::Values,
             Question::Key(_) => FilterKind::All,
         })
@@ -363,11 +368,13 @@ impl RowFilter for Asked<'_> {
                 Test::Program(program) => program.select_of(columns, rows, self.run),
                 Test::Within(_) => Ok(Selection::All),
             },
-            Question::KeyRange(_) => Ok(Selection::All),
-            Question::Key(key) => {
-                let (column, filter) = &self.filter.keys[key];
-                Ok(Selection::of_bits(filter.kept(&columns[*column])))
-            }
+            Question::FilterRange(_) => Ok(Selection::All),
+            Question::Key(number) => Ok(match &self.filter.filters[number] {
+                (column, ColumnFilter::Keys(keys)) => {
+                    Selection::of_bits(keys.kept(&columns[*column]))
+                }
+                (_, ColumnFilter::First(_)) => Selection::All,
+            }),
         }
     }
 

@@ -74,7 +74,8 @@ pub(crate) fn count_at_cost_of_hash(
     rows: f64,
     needed: &ColumnSet,
 ) -> u64 {
-    let hash = table_path(scan).cost + hash_cost(rows, 0.0, 0.0);
+    // A join that locks rows does not change.
+    let hash = table_path(scan, needed, false).cost + hash_cost(rows, 0.0, 0.0);
     let index = &scan.table.indexes[lookup.index];
     let each = key_cost(scan) + lookup.rows_per_key * row_cost(scan, index, needed);
     (hash / each) as u64

@@ -57,7 +57,7 @@ pub use numbers::as_stored_number;
 pub use parameters::parameter_type;
 pub use scalar::{bind_returning, bind_scalar};
 pub use scalar_names::{ChangedTable, ScalarColumn, ScalarNames};
-pub(crate) use types::{argument, compare as compare_expression, not as not_expression};
+pub(crate) use types::{argument, cast, compare as compare_expression, not as not_expression};
 pub use variables::check_user_variable;
 pub use view_target::has_outer_join;
 

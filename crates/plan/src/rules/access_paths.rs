@@ -279,8 +279,10 @@ pub(super) fn scan_cost(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) 
         Access::Merge(merge) => return merge.cost,
         Access::Index(access) => match access.ranges {
             Some(_) => path::range_path(scan, access.index, needed, options),
-            None => path::whole_path(scan, access.index, needed),
+            None => path::whole_path(scan, access.index, needed, options.locks_rows),
         },
     };
-    chosen.unwrap_or_else(|| path::table_path(scan)).cost
+    chosen
+        .unwrap_or_else(|| path::table_path(scan, needed, options.locks_rows))
+        .cost
 }

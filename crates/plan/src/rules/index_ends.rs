@@ -101,7 +101,7 @@ fn end(mut scan: Scan, call: &AggregateCall, orders: &Orders<'_>) -> Option<Rela
     }
     let wanted = [(column, descending)];
     let path = orders.best(&scan, &Wanted::Sequence(&wanted), HintPurpose::Join, false)?;
-    let all = crate::access::path::table_path(&scan).cost;
+    let all = orders.table_path(&scan).cost;
     // Rows are read until one meets all conditions.
     if path.cost / path.rows.max(1.0) > all {
         return None;

@@ -35,6 +35,7 @@ mod scan_rows;
 mod simplify_predicates;
 mod single_groups;
 mod subqueries_to_joins;
+mod sum_reduction;
 #[cfg(test)]
 mod tests;
 mod unique;
@@ -91,6 +92,8 @@ const CHOOSING: &[Rule] = &[
     ("eager_aggregation", eager_aggregation::apply),
     // Equal columns are known, and no group has a limit yet.
     ("reduce_group_keys", reduce_group_keys::apply),
+    // No sum is split any more, and no grouping removed.
+    ("sum_reduction", sum_reduction::apply),
     ("distinct_aggregates", distinct_aggregates::apply),
     // Last: a limit binds an operator to those above it.
     ("push_limits", push_limits::apply),

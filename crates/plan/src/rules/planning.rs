@@ -36,6 +36,11 @@ impl<'a> Planning<'a> {
         }
     }
 
+    /// The context with other options.
+    pub(crate) fn with(self, options: &'a PlanOptions) -> Self {
+        Self { options, ..self }
+    }
+
     /// Context without a trace.
     pub(crate) fn quiet(options: &'a PlanOptions) -> Self {
         Self {

@@ -69,7 +69,7 @@ pub use record::{ExchangeFigures, LimitHit, RegistryEntry, StatementOwner};
 pub use registry::{Registry, StatementCounters};
 pub use rows::KeyHasher;
 pub use scan::Scan;
-pub use sorted::SortedScan;
+pub use sorted::{FirstKeyBound, SortedScan};
 pub use spec::{Access, KeyColumn, KeyMode, OperatorNumber, Purpose, SortKey, TempTableSpec};
 pub use table::{TempTable, TempTableWriter};
 pub(crate) use user::{MapSnapshot, OrderedMap};

@@ -12,7 +12,7 @@ use super::reclaim::Reclaim;
 use super::record::{Ending, FORCED_OVERFLOW_LIMIT, RegistryEntry, TableFacts};
 use super::registry::Registration;
 use super::rows::{KeyHasher, RowKeys};
-use super::sorted::{SortState, SortWriter};
+use super::sorted::{FirstKeyBound, SortState, SortWriter};
 use super::spec::{Access, KeyColumn, TempTableSpec};
 use super::store::{Part, PartitionPlan, RowWriter, Store, StoreRef};
 use crate::error::ANONYMOUS_TABLE;
@@ -238,6 +238,17 @@ impl TempTable {
     /// Counts groups that were made of the table's rows.
     pub fn add_groups(&self, groups: u64) {
         self.0.store.record.add_groups(groups);
+    }
+
+    /// Bound of the first sort key, if only some of the first rows are wanted.
+    pub fn first_key_bound(&self) -> Option<FirstKeyBound> {
+        match &self.0.spec.access {
+            Access::Ordered {
+                keys,
+                limit: Some(limit),
+            } => Some(self.sorts().first_key_bound(keys, *limit)),
+            _ => None,
+        }
     }
 
     /// Memory in bytes that the table should plan to hold.

@@ -14,6 +14,7 @@ mod documented_tables;
 mod eras;
 mod explain;
 mod faults;
+mod first_keys;
 mod grids;
 mod histories;
 mod hostile;

@@ -13,7 +13,7 @@ use super::side::{BuildFilter, Built, Side, WholeKeys};
 use super::specification::Specification;
 use crate::context::RunContext;
 use crate::expression::Program;
-use crate::key_filter::{GivenFilter, KeyFilter};
+use crate::key_filter::{ColumnFilter, GivenFilter, KeyFilter};
 
 /// Maximum number of keys with filters: the first ones refuse most rows.
 const FILTERED_KEYS_MAX: usize = 2;
@@ -135,7 +135,7 @@ impl HashJoin {
                 .map(Arc::new);
             let given = GivenFilter {
                 maker: (std::ptr::from_ref(self).addr(), number),
-                filter: filter.clone(),
+                filter: filter.clone().map(ColumnFilter::Keys),
             };
             self.probe.input.give_filter(probe.column, &given);
             filters.extend(filter.map(|filter| BuildFilter {

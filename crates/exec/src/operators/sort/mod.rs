@@ -11,11 +11,13 @@ mod first_rows;
 mod partitions;
 mod ranges;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use mayfly_plan::physical::{SortKey, TemporaryTable, WindowOrder};
-use mayfly_storage::{Access, PartitionQueue, SortedScan, TempTable, TempTableWriter};
-use mayfly_types::{Batch, Result, SqlType, Stage};
+use mayfly_storage::{
+    Access, FirstKeyBound, PartitionQueue, SortedScan, TempTable, TempTableWriter,
+};
+use mayfly_types::{Batch, PhysicalType, Result, SqlType, Stage};
 
 use self::first_rows::FirstRowsFilter;
 use self::partitions::PartitionsCursor;
@@ -24,6 +26,8 @@ use super::keys::{Layout, key_mode};
 use super::tables;
 use crate::context::{Cursor, Node, RunContext, count};
 use crate::driver::{Sink, drain_from, is_large, thread_count};
+use crate::expression::Program;
+use crate::key_filter::{ColumnFilter, GivenFilter};
 use crate::state::lock;
 
 struct Sort {
@@ -32,6 +36,9 @@ struct Sort {
     keys: Vec<mayfly_storage::SortKey>,
     limit: Option<(u64, u64)>,
     for_windows: Option<WindowOrder>,
+    /// Column of the input that is the first key, where a range of its values tells which rows are not among the first of
+    /// LIMIT: no NULL comes before others.
+    first: Option<usize>,
     temporary: TemporaryTable,
     sorted: Mutex<Sorted>,
 }
@@ -59,7 +66,11 @@ pub(super) fn build(
     temporary: &TemporaryTable,
 ) -> Arc<dyn Node> {
     let mut layout = Layout::new(row);
-    let keys = keys
+    let bounded = keys
+        .first()
+        .filter(|key| limit.is_some() && (key.descending || !key.expression.nullable));
+    let first = bounded.and_then(|key| Program::compile(&key.expression).as_column());
+    let keys: Vec<_> = keys
         .iter()
         .map(|key| mayfly_storage::SortKey {
             column: layout.column_of(&key.expression),
@@ -67,18 +78,43 @@ pub(super) fn build(
             descending: key.descending,
         })
         .collect();
+    // A row that does not come gives no warning.
+    let first = first.filter(|column| layout.is_total() && has_ranges(layout.columns[*column]));
     Arc::new(Sort {
         input: layout.slices(input),
         layout,
         keys,
         limit,
         for_windows,
+        first,
         temporary: temporary.clone(),
         sorted: Mutex::new(Sorted::Nothing),
     })
 }
 
+/// Whether values of a type are numbers in the order of a sort.
+fn has_ranges(ty: PhysicalType) -> bool {
+    matches!(
+        ty,
+        PhysicalType::Int64 | PhysicalType::UInt64 | PhysicalType::Decimal128(_)
+    )
+}
+
 impl Sort {
+    /// Gives the input the bound of the first key, which is known while [`Self::fill`] reads it.
+    fn give_bound(&self) -> Option<Arc<OnceLock<FirstKeyBound>>> {
+        let column = self
+            .first
+            .filter(|column| self.input.takes_filter(*column))?;
+        let bound = Arc::default();
+        let given = GivenFilter {
+            maker: (std::ptr::from_ref(self).addr(), 0),
+            filter: Some(ColumnFilter::First(Arc::clone(&bound))),
+        };
+        self.input.give_filter(column, &given);
+        Some(bound)
+    }
+
     /// Fills a table with the input's rows.
     fn fill(&self, table: &TempTable, run: &RunContext) -> Result<()> {
         let _stage = run.within(Stage::SortingResult);
@@ -130,6 +166,7 @@ impl Node for Sort {
             Some((offset, count)) => (offset, Some(count)),
             None => (0, None),
         };
+        let bound = self.give_bound();
         self.input.prepare(run)?;
         let partition = match self.for_windows {
             Some(order) if self.is_by_partitions(run) => &self.keys[..order.partition_keys],
@@ -144,6 +181,9 @@ impl Node for Sort {
             Access::Hash(partitions::hash_keys(partition))
         };
         let table = tables::create(&self.temporary, self.layout.columns.clone(), access, run)?;
+        if let Some((bound, known)) = bound.zip(table.first_key_bound()) {
+            let _ = bound.set(known);
+        }
         self.fill(&table, run)?;
         let counters = &run.statement.counters;
         count(&counters.sort_scan, 1);

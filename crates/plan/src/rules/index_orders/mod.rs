@@ -272,7 +272,7 @@ impl<'a> Orders<'a> {
     /// Cost of reading a table with the chosen access path.
     fn chosen_cost(&self, scan: &Scan) -> f64 {
         match &scan.access {
-            Access::Table | Access::InOrder(_) => path::table_path(scan).cost,
+            Access::Table | Access::InOrder(_) => self.table_path(scan).cost,
             Access::Merge(merge) => merge.cost,
             Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
         }
@@ -281,7 +281,12 @@ impl<'a> Orders<'a> {
     /// Path through an index, with the ranges that the conditions leave.
     fn path(&self, scan: &Scan, position: usize) -> Option<Path> {
         path::range_path(scan, position, &self.needed, self.options)
-            .or_else(|| path::whole_path(scan, position, &self.needed))
+            .or_else(|| path::whole_path(scan, position, &self.needed, self.options.locks_rows))
+    }
+
+    /// Path of a full table scan.
+    pub(super) fn table_path(&self, scan: &Scan) -> Path {
+        path::table_path(scan, &self.needed, self.options.locks_rows)
     }
 
     /// The cheapest access path of a table in an order.
@@ -334,7 +339,7 @@ impl<'a> Orders<'a> {
         }
         ways.extend(scan_order(&scan.table, wanted).map(|order| Path {
             access: Access::InOrder(order),
-            ..path::table_path(scan)
+            ..self.table_path(scan)
         }));
         ways
     }

@@ -154,7 +154,7 @@ impl Considered<'_> {
 
     fn document(self, best: &Path) -> Members {
         let scan = self.scan;
-        let whole = path::table_path(scan);
+        let whole = path::table_path(scan, self.needed, self.options.locks_rows);
         let table_scan: Members = vec![
             ("rows", Document::from(scan.table.row_count)),
             ("cost", Document::from(whole.cost)),

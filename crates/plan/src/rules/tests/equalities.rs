@@ -60,12 +60,12 @@ fn outer_columns_are_no_constants() {
               scan t
               derived derived_1_2 (select #2)
                 aggregate by #24 #25: max(u.c)
-                  inner join: ((u.a + 0) > #25) and (u.a = #24)
-                    inner join: (v.a = #24)
+                  inner join: (v.a = #24)
+                    inner join: ((u.a + 0) > #25) and (u.a = #24)
                       extend: #24=t.a #25=t.id
                         scan t
-                      scan v
-                    scan u
+                      scan u
+                    scan v
         ",
     );
 }

@@ -118,6 +118,29 @@ fn conditions_reach_the_scans() {
 }
 
 #[test]
+fn sums_with_offsets_are_one_sum() {
+    check(
+        "
+        SELECT SUM(a), SUM(a + 1), SUM(2 + a), SUM(a - 3), MAX(a) FROM t
+          extend: #4=(#9 + (#10 * 0)) #5=(#9 + (#10 * 1)) #6=(#9 + (#10 * 2)) #7=(#9 + (#10 * -(3)))
+            aggregate by: max(t.a) sum(t.a) count(t.a)
+              scan t
+        SELECT b, SUM(a + 1), SUM(a + 2), SUM(a + 3) FROM t GROUP BY b
+          extend: #4=(#7 + (#8 * 1)) #5=(#7 + (#8 * 2)) #6=(#7 + (#8 * 3))
+            aggregate by t.b: sum(t.a) count(t.a)
+              scan t
+        # Two sums take no more than a sum and a count.
+        SELECT SUM(a), SUM(a + 1) FROM t
+          aggregate by: sum(t.a) sum((t.a + 1))
+            scan t
+        SELECT SUM(DISTINCT a), SUM(DISTINCT a + 1), SUM(DISTINCT a + 2), SUM(a + 1.5), SUM(a + id) FROM t
+          aggregate by: sum(distinct t.a) sum(distinct (t.a + 1)) sum(distinct (t.a + 2)) sum((t.a + 1.5)) sum((t.a + t.id))
+            scan t
+        ",
+    );
+}
+
+#[test]
 fn grouped_strings_are_not_told_apart() {
     check(
         "

@@ -22,26 +22,69 @@ const SHARED_BUFFERS_MIN: usize = 64;
 /// Limit, in bytes per batch, up to which values are copied together.
 const COPIED_BYTES_MAX: usize = 1 << 20;
 
-/// Map from buffers of a directory to indexes in a batch's list of buffers.
+/// Map from buffers of a directory to indexes in a batch's list of buffers. Its size follows the buffers of a batch, not
+/// those of the directory: a table of many gigabytes has a gatherer for each of its many partitions.
 #[derive(Debug, Default)]
 struct BufferNumbers {
-    /// By buffer number: the batch that used it last, and the index there.
-    slots: Vec<(u32, u32)>,
+    /// Slots of a hash table with linear probing, a power of two; those of other batches are free.
+    slots: Vec<BufferSlot>,
+    /// Batch of the last number, and the count of its buffers.
+    batch: u32,
+    used: usize,
+}
+
+/// Index of a buffer in the list of a batch; batch 0 has none.
+#[derive(Debug, Default, Clone, Copy)]
+struct BufferSlot {
+    batch: u32,
+    number: u32,
+    index: u32,
 }
 
 impl BufferNumbers {
+    /// Index of buffer `number` in the list of a batch: `next` if it is not there yet.
     fn number(&mut self, number: u32, batch: u32, next: u32) -> u32 {
-        let index = number as usize;
-        if index >= self.slots.len() {
-            self.slots.resize((index + 1).next_power_of_two(), (0, 0));
+        if self.batch != batch {
+            (self.batch, self.used) = (batch, 0);
         }
-        let slot = &mut self.slots[index];
-        if slot.0 != batch {
-            *slot = (batch, next);
+        if 2 * self.used >= self.slots.len() {
+            self.grow();
         }
-        slot.1
+        let at = self.place(number);
+        let slot = &mut self.slots[at];
+        if slot.batch != batch {
+            *slot = BufferSlot {
+                batch,
+                number,
+                index: next,
+            };
+            self.used += 1;
+        }
+        slot.index
+    }
+
+    /// The slot with a number, or the free one for it.
+    fn place(&self, number: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = (number.wrapping_mul(0x9E37_79B1) >> 7) as usize & mask;
+        while self.slots[at].batch == self.batch && self.slots[at].number != number {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    fn grow(&mut self) {
+        let size = (2 * self.slots.len()).max(SLOTS_MIN);
+        let slots = std::mem::replace(&mut self.slots, vec![BufferSlot::default(); size]);
+        for slot in slots.into_iter().filter(|slot| slot.batch == self.batch) {
+            let at = self.place(slot.number);
+            self.slots[at] = slot;
+        }
     }
 }
+
+/// Minimum number of slots.
+const SLOTS_MIN: usize = 64;
 
 /// Gatherer of rows into columns, with scratch memory kept between batches.
 #[derive(Debug, Default)]
@@ -202,4 +245,31 @@ unsafe fn nulls(cell: &Cell, rows: &[*const u8]) -> Option<NullBuffer> {
     // SAFETY: each pointer is a row of the layout of `cell`.
     let valid = BooleanBuffer::collect_bool(rows.len(), |row| unsafe { !cell.is_null(rows[row]) });
     Some(NullBuffer::new(valid)).filter(|nulls| nulls.null_count() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    #[test]
+    fn buffers_are_numbered_in_the_memory_of_a_batch() {
+        let mut numbers = BufferNumbers::default();
+        for batch in 1..200_u32 {
+            let mut known: HashMap<u32, u32> = HashMap::new();
+            for step in 0..1500_u32 {
+                // Numbers in a row, strewn ones, and large ones.
+                let number = match step % 3 {
+                    0 => batch + step % 300,
+                    1 => (step % 111).wrapping_mul(0x9E37_79B9) & !SOURCE,
+                    _ => !SOURCE - step % 200,
+                };
+                let next = known.len() as u32;
+                let expected = *known.entry(number).or_insert(next);
+                assert_eq!(numbers.number(number, batch, next), expected);
+            }
+        }
+        assert!(numbers.slots.len() <= 2048, "{}", numbers.slots.len());
+    }
 }

@@ -9,15 +9,17 @@
 //! is never among the first.
 
 use std::cmp::Ordering;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::types::{Decimal128Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
 use mayfly_memory::sync::lock;
 use mayfly_types::CollationId;
+
+use crate::row_filter::NumberRange;
 
 /// Number of buckets above which neighbours are joined in pairs.
 const BUCKETS_MAX: usize = 4096;
@@ -47,6 +49,8 @@ pub(super) struct Bound {
 pub(super) enum FirstValue {
     Int(i64),
     UInt(u64),
+    /// The unscaled value.
+    Decimal(i128),
     /// The first bytes of a string, as in a view.
     Start(u32),
     /// NULL, or of a type for which the comparison does not pay.
@@ -72,6 +76,10 @@ impl Bound {
             }
             FirstValue::UInt(bound) => {
                 let values = array.as_primitive_opt::<UInt64Type>()?.values();
+                BooleanBuffer::collect_bool(rows, |row| values[row].cmp(&bound) != after)
+            }
+            FirstValue::Decimal(bound) => {
+                let values = array.as_primitive_opt::<Decimal128Type>()?.values();
                 BooleanBuffer::collect_bool(rows, |row| values[row].cmp(&bound) != after)
             }
             FirstValue::Start(bound) => {
@@ -170,6 +178,42 @@ impl Cutoff {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         lock(&self.state)
+    }
+}
+
+/// Bound of the first sort key of a table with a limit, for the source of the table's rows: rows beyond it need not come.
+#[derive(Debug, Clone)]
+pub struct FirstKeyBound {
+    cutoff: Arc<Cutoff>,
+    descending: bool,
+}
+
+impl FirstKeyBound {
+    pub(super) fn new(cutoff: Arc<Cutoff>, descending: bool) -> Self {
+        Self { cutoff, descending }
+    }
+
+    /// Range of the numbers (unscaled ones of decimals) that the first key of a row among the first can have, and becomes
+    /// smaller while rows come; `None` as long as it is not known. NULL is in no range: of an ascending key it comes before
+    /// all numbers.
+    #[must_use]
+    pub fn range(&self) -> Option<NumberRange> {
+        let number = match self.cutoff.lock().bound?.first {
+            FirstValue::Int(number) => number.into(),
+            FirstValue::UInt(number) => number.into(),
+            FirstValue::Decimal(number) => number,
+            FirstValue::Start(_) | FirstValue::Unknown => return None,
+        };
+        Some(match self.descending {
+            true => NumberRange {
+                least: number,
+                ..NumberRange::ALL
+            },
+            false => NumberRange {
+                greatest: number,
+                ..NumberRange::ALL
+            },
+        })
     }
 }
 

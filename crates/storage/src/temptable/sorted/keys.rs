@@ -96,11 +96,11 @@ impl SortKeys {
                 _ if key.cell.is_null(row) => FirstValue::Unknown,
                 PhysicalType::Int64 => FirstValue::Int(key.cell.word(row) as i64),
                 PhysicalType::UInt64 => FirstValue::UInt(key.cell.word(row)),
+                PhysicalType::Decimal128(_) => FirstValue::Decimal(key.cell.wide(row) as i128),
                 PhysicalType::Bytes => FirstValue::Start(key.cell.view(row).start()),
-                PhysicalType::Bool
-                | PhysicalType::Float64
-                | PhysicalType::Decimal128(_)
-                | PhysicalType::Decimal256(_) => FirstValue::Unknown,
+                PhysicalType::Bool | PhysicalType::Float64 | PhysicalType::Decimal256(_) => {
+                    FirstValue::Unknown
+                }
             }
         };
         Bound {

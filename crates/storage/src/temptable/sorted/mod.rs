@@ -20,6 +20,7 @@ mod scan;
 mod ties;
 mod writer;
 
+pub use cutoff::FirstKeyBound;
 pub(crate) use order::sort_rows;
 pub use scan::SortedScan;
 pub(crate) use writer::{SortState, SortWriter};

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, BooleanArray};
 use arrow_select::filter::FilterBuilder;
 use mayfly_memory::{Reservation, Result};
 
-use super::cutoff::{Bound, Cutoff};
+use super::cutoff::{Bound, Cutoff, FirstKeyBound};
 use super::keys::{PREFIX_ROWS, Place, PrefixBuffer, SortKeys};
 use super::run::{Comparer, FileRun, MemoryRun, Record};
 use crate::temptable::rows::{Encoder, Sources};
@@ -45,9 +45,19 @@ impl SortState {
         keys: &[SortKey],
         limit: Option<u64>,
     ) -> SortWriter {
-        let new = |limit| Arc::new(Cutoff::new(limit));
-        let cutoff = limit.map(|limit| self.cutoff.get_or_insert_with(|| new(limit)).clone());
+        let cutoff = limit.map(|limit| self.cutoff(limit));
         SortWriter::new(store, keys, cutoff)
+    }
+
+    /// Bound of the first of the keys, where only the first `limit` rows are wanted.
+    pub(crate) fn first_key_bound(&mut self, keys: &[SortKey], limit: u64) -> FirstKeyBound {
+        let is_descending = keys.first().is_some_and(|key| key.descending);
+        FirstKeyBound::new(self.cutoff(limit), is_descending)
+    }
+
+    fn cutoff(&mut self, limit: u64) -> Arc<Cutoff> {
+        let new = || Arc::new(Cutoff::new(limit));
+        Arc::clone(self.cutoff.get_or_insert_with(new))
     }
 
     /// Number of sorted runs that the finished writers have left.

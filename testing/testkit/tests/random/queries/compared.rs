@@ -1,9 +1,10 @@
 //! Random queries over the wire, counted: the share that Mayfly answers as another server does, with column types and
 //! error numbers, as text and prepared in the binary protocol, in strict mode and not.
 //!
-//! It runs where `MAYFLY_QUERIES_COMPARED` gives the number of queries and a socket names MySQL or MariaDB
-//! (`MAYFLY_MYSQL_SOCKET`, `MAYFLY_MARIADB_SOCKET`), and fails at a difference for which [`KNOWN`] has no reason. A difference is reduced before a reason is sought, so that the reason is one for what is
-//! left.
+//! It runs where `MAYFLY_QUERIES_COMPARED` gives the number of queries and a socket names a server: MySQL or MariaDB
+//! (`MAYFLY_MYSQL_SOCKET`, `MAYFLY_MARIADB_SOCKET`), or the coordinator of a cluster (`MAYFLY_CLUSTER_SOCKET`), whose
+//! tables are loaded into its secondary engine and whose warnings are compared too. It fails at a difference for which
+//! [`KNOWN`] has no reason. A difference is reduced before a reason is sought, so that the reason is one for what is left.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,12 +45,18 @@ const ANSWER_SHOWN: usize = 300;
 pub(crate) struct Given {
     pub(crate) answer: Answer,
     pub(crate) types: Vec<ColumnType>,
+    /// Levels and error numbers of the warnings, sorted; `None` where warnings are not asked for.
+    pub(crate) warnings: Option<Vec<String>>,
 }
 
 /// A server with the statements for it.
 pub(crate) struct Server {
     client: Client,
     socket: PathBuf,
+    /// Whether its tables are loaded into a secondary engine, which answers.
+    has_copies: bool,
+    /// Whether it is asked for the warnings of each statement.
+    tells_warnings: bool,
 }
 
 /// Kinds of differences, with how often there was one and the first queries.
@@ -73,7 +80,12 @@ struct Counts {
 impl Server {
     fn connect(socket: PathBuf) -> Result<Self, ServerError> {
         let client = Client::connect(&socket, "root")?;
-        let mut server = Self { client, socket };
+        let mut server = Self {
+            client,
+            socket,
+            has_copies: false,
+            tells_warnings: false,
+        };
         // Mayfly shares this name with MySQL; MariaDB has another.
         let limits = ["max_execution_time = 5000", "max_statement_time = 5"];
         for limit in limits {
@@ -99,10 +111,52 @@ impl Server {
         ];
         statements.extend(schema.settings());
         statements.extend(schema.statements(keys, Tables::Base));
+        if self.has_copies {
+            for table in &schema.tables {
+                let name = &table.name;
+                statements.push(format!("ALTER TABLE {name} SECONDARY_ENGINE = CLUSTER"));
+                statements.push(format!("ALTER TABLE {name} SECONDARY_LOAD"));
+            }
+            statements.push("SET secondary_engine_cost_threshold = 0".to_owned());
+        }
         statements.push(format!("SET sql_mode = '{mode}'"));
         for statement in statements {
             let _ = self.client.query(&statement);
         }
+    }
+
+    /// Number of statements that the secondary engine has answered.
+    fn offloaded(&mut self) -> String {
+        let status = "SHOW GLOBAL STATUS LIKE 'Secondary_engine_execution_count'";
+        match self.client.query(status) {
+            Ok(Packets::Rows { rows, .. }) => rows
+                .iter()
+                .flatten()
+                .flatten()
+                .last()
+                .map_or_else(String::new, |value| String::from_utf8_lossy(value).into()),
+            _ => String::new(),
+        }
+    }
+
+    /// Levels and error numbers of the last statement's warnings.
+    fn warnings(&mut self) -> Option<Vec<String>> {
+        if !self.tells_warnings {
+            return None;
+        }
+        let Ok(Packets::Rows { rows, .. }) = self.client.query("SHOW WARNINGS") else {
+            return None;
+        };
+        let told = rows.iter().map(|row| {
+            let cells = row.iter().take(2).flatten();
+            let cells = cells.map(|cell| String::from_utf8_lossy(cell).into_owned());
+            cells.collect::<Vec<_>>().join(" ")
+        });
+        let mut told: Vec<_> = told.collect();
+        told.sort();
+        // Of many warnings each run keeps the first ones that it has.
+        told.dedup();
+        Some(told)
     }
 
     /// A statement that changes rows.
@@ -131,8 +185,13 @@ impl Server {
             self.reconnect();
             return None;
         }
+        let warnings = self.warnings();
         let answer = case.in_order(Answer::of_peer(found));
-        Some(Given { answer, types })
+        Some(Given {
+            answer,
+            types,
+            warnings,
+        })
     }
 
     /// The server's answers to the text without its optimizations: as it is and from a derived table, with the keys of
@@ -160,7 +219,7 @@ impl Server {
         for _ in 0..120 {
             std::thread::sleep(std::time::Duration::from_millis(500));
             if let Ok(server) = Self::connect(self.socket.clone()) {
-                *self = server;
+                self.client = server.client;
                 return;
             }
         }
@@ -183,7 +242,9 @@ impl Counts {
             return self.unexplained.push(example());
         };
         match class {
-            Class::Types(pair) => note(&mut self.types, format!("{pair} ({reason})"), example),
+            Class::Types(pair) | Class::Warnings(pair) => {
+                note(&mut self.types, format!("{pair} ({reason})"), example);
+            }
             Class::Errors(pair) => note(&mut self.errors, format!("{pair} ({reason})"), example),
             Class::Rows(..) => note(&mut self.reasons, reason.to_owned(), example),
         }
@@ -259,12 +320,14 @@ pub(crate) fn compare() -> Result<(), Failed> {
     let Some(wanted) = number("MAYFLY_QUERIES_COMPARED") else {
         return Ok(());
     };
-    let flavours = [Flavour::MySql, Flavour::MariaDb];
+    let flavours = [Flavour::MySql, Flavour::MariaDb, Flavour::Mayfly];
     let named = flavours.map(|flavour| (flavour, server::socket(flavour)));
     let mut peers: Vec<(Flavour, Server, Counts)> = Vec::new();
     for (flavour, socket) in named {
         if let Some(socket) = socket {
-            let server = Server::connect(socket)?;
+            let mut server = Server::connect(socket)?;
+            server.has_copies = flavour == Flavour::Mayfly;
+            server.tells_warnings = server.has_copies;
             peers.push((flavour, server, Counts::default()));
         }
     }
@@ -273,14 +336,23 @@ pub(crate) fn compare() -> Result<(), Failed> {
     let wire = Wire::start(&fixture.database, Paths::new()?)?;
     let compared = Server::connect(wire.socket().to_owned())
         .map_err(Failed::from)
-        .and_then(|own| ask_all(own, &mut peers, wanted));
+        .and_then(|mut own| {
+            own.tells_warnings = peers.iter().any(|(_, peer, _)| peer.tells_warnings);
+            ask_all(own, &mut peers, wanted)
+        });
     if !wire.stop() {
         return Err("a connection does not end".into());
     }
     let asked = compared?;
     let mut unexplained = 0;
-    for (flavour, _, counts) in &peers {
+    for (flavour, server, counts) in &mut peers {
         counts.print(*flavour);
+        if server.has_copies {
+            eprintln!(
+                "  statements of the secondary engine: {}",
+                server.offloaded()
+            );
+        }
         unexplained += counts.unexplained.len();
     }
     match unexplained {
@@ -305,10 +377,14 @@ fn reason(
         ours,
         theirs,
     };
+    let by_plan = ours.depends_on_rows() || theirs.depends_on_rows();
+    if flavour == Flavour::Mayfly {
+        let reason = "(an error of rows that a plan reads)";
+        return (by_plan && !found.case.sees_all_rows()).then_some(reason);
+    }
     if let Some(rule) = KNOWN.iter().find(|rule| (rule.explains)(&difference)) {
         return Some(rule.slug);
     }
-    let by_plan = ours.depends_on_rows() || theirs.depends_on_rows();
     if by_plan && !found.case.sees_all_rows() {
         return Some("(an error of rows that a plan reads)");
     }
@@ -375,7 +451,7 @@ fn ask_all(
             };
             asked += 1;
             for (flavour, peer, counts) in &mut *peers {
-                let is_asked = *flavour == Flavour::MySql || portable && case.is_plain();
+                let is_asked = *flavour != Flavour::MariaDb || portable && case.is_plain();
                 if !is_asked {
                     continue;
                 }
@@ -407,7 +483,9 @@ fn ask_all(
                 let found = pair.reduce(first, &class);
                 let reason = match &class {
                     Class::Rows(..) => reason(&found, *flavour, peer, strict),
+                    Class::Types(_) | Class::Warnings(_) if *flavour == Flavour::Mayfly => None,
                     Class::Types(pair) => reason_of_types(pair),
+                    Class::Warnings(_) => None,
                     Class::Errors(_) => Some("first-error"),
                 };
                 let place = format!("seed {seed}, query {at}, strict {strict}");

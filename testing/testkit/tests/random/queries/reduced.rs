@@ -21,6 +21,8 @@ pub(crate) enum Class {
     Types(String),
     /// Error numbers, in the same form.
     Errors(String),
+    /// Warnings, likewise.
+    Warnings(String),
     /// Rows, or rows and an error; the number is that of the error.
     Rows(u16, u16),
 }
@@ -31,7 +33,10 @@ impl Class {
         match (&ours.answer, &theirs.answer) {
             (Answer::Rows(a), Answer::Rows(b)) if a == b => {
                 let mut both = ours.types.iter().zip(&theirs.types);
-                let (a, b) = both.find(|(a, b)| a != b)?;
+                let Some((a, b)) = both.find(|(a, b)| a != b) else {
+                    let (a, b) = (ours.warnings.as_ref()?, theirs.warnings.as_ref()?);
+                    return (a != b).then(|| Self::Warnings(format!("{a:?} for {b:?}")));
+                };
                 let pair = format!("{a:?} for {b:?}").replace("MYSQL_TYPE_", "");
                 Some(Self::Types(pair))
             }

@@ -12,7 +12,7 @@ use crate::queries::case::Case;
 use crate::queries::schema::{Schema, Tables, VIEW};
 
 /// Switches that one of the ways changes.
-const SWITCHES: [&str; 22] = [
+const SWITCHES: [&str; 23] = [
     "derived_merge=off",
     "derived_condition_pushdown=off",
     "semijoin=off",
@@ -31,6 +31,7 @@ const SWITCHES: [&str; 22] = [
     "group_key_reduction=off",
     "window_limit_pushdown=off",
     "group_elimination=off",
+    "sum_reduction=off",
     "join_elimination=off",
     "outer_join_to_antijoin=off",
     "eager_aggregation=off",
