@@ -10,6 +10,7 @@ Needs: pip install tpchgen-cli duckdb pymysql pyarrow numpy; cd cluster && cargo
   cluster/bench.py tpcds
   cluster/bench.py tpch --stages q3                what each stage has done, too
   cluster/bench.py headline --rows 400000000 --memory 512M        groups of texts, of which 95 of 100 are distinct
+  cluster/bench.py small                           what the secondary engine costs statements below its threshold
 """
 import argparse, json, os, shutil, signal, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
@@ -20,7 +21,7 @@ sys.path.insert(0, str(HERE.parent / "bench-compare"))
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("report", choices=["tpch", "tpcds", "headline"])
+    parser.add_argument("report", choices=["tpch", "tpcds", "headline", "small"])
     parser.add_argument("statements", nargs="*", help="such as q1; all when none is given")
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--rows", type=int, default=40_000_000, help="of headline")
@@ -35,6 +36,9 @@ def main():
     options.groups = 1
     size_of = options.rows if options.report == "headline" else f"{options.scale:g}"
     files = options.data / f"{options.report}_{size_of}_parquet"
+    if options.report == "small":
+        with tempfile.TemporaryDirectory() as empty, Cluster(options, Path(empty)) as cluster:
+            return small(cluster)
     if not files.exists():
         make(options, files)
     statements = report_statements(options)
@@ -164,6 +168,34 @@ class Cluster:
         self.cursor.execute(sql)
         rows = self.cursor.fetchall()
         return rows, time.perf_counter() - start, self.cpu() - cpu
+
+
+SMALL = {
+    "by key": "SELECT v FROM t WHERE id = 77",
+    "groups": "SELECT v % 10 AS k, COUNT(*), MAX(id) FROM t GROUP BY k ORDER BY k",
+    "join": "SELECT COUNT(*) FROM t AS a JOIN t AS b ON a.v = b.id WHERE a.id < 100",
+}
+
+
+def small(cluster):
+    """Microseconds of small statements over a loaded table, with the secondary engine and without it, turn about."""
+    cursor = cluster.cursor
+    rows = ", ".join(f"({number}, {number * 7919 % 1000})" for number in range(1000))
+    cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, v INT) SECONDARY_ENGINE = CLUSTER")
+    cursor.execute(f"INSERT INTO t VALUES {rows}")
+    cursor.execute("ALTER TABLE t SECONDARY_LOAD")
+    print(f"{'':8} {'OFF µs':>8} {'ON µs':>8} {'ratio':>6}")
+    for name, sql in SMALL.items():
+        times = {"OFF": [], "ON": []}
+        for _ in range(41):
+            for engine, found in times.items():
+                cursor.execute(f"SET use_secondary_engine = {engine}")
+                start = time.perf_counter()
+                for _ in range(100):
+                    cursor.execute(sql)
+                found.append((time.perf_counter() - start) * 1e4)
+        off, on = (statistics.median(found[1:]) for found in times.values())
+        print(f"{name:8} {off:8.1f} {on:8.1f} {on / off:6.3f}")
 
 
 def run(cluster, statements, options):

@@ -53,6 +53,10 @@ pub trait IoFile: Send + Sync + Debug {
     fn set_len(&self, length: u64) -> io::Result<()>;
     /// Gives the space of a range back to the file system; the file keeps its length.
     fn punch(&self, offset: u64, length: u64) -> io::Result<()>;
+    /// Tells that `length` bytes from `offset` are read soon, so that the device may read many parts at once.
+    fn will_need(&self, offset: u64, length: u64) {
+        let _ = (offset, length);
+    }
     /// Locks the file against other processes until it is closed; false when another holds it.
     fn try_lock(&self) -> io::Result<bool>;
 }

@@ -118,6 +118,18 @@ impl IoFile for SystemFile {
         }
     }
 
+    #[cfg(target_os = "linux")]
+    #[expect(unsafe_code, reason = "posix_fadvise has no safe wrapper in std")]
+    fn will_need(&self, offset: u64, length: u64) {
+        use std::os::fd::AsRawFd;
+        if let (Ok(offset), Ok(length)) = (i64::try_from(offset), i64::try_from(length)) {
+            let file = self.0.as_raw_fd();
+            // SAFETY: the descriptor is open for as long as `self` lives; no memory is passed. It is advice: a failure
+            // changes nothing.
+            unsafe { libc::posix_fadvise(file, offset, length, libc::POSIX_FADV_WILLNEED) };
+        }
+    }
+
     #[cfg(not(target_os = "linux"))]
     fn punch(&self, _offset: u64, _length: u64) -> io::Result<()> {
         Ok(())

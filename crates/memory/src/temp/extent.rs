@@ -184,6 +184,21 @@ impl Extent {
         first.map_or(Path::new(""), |piece| &piece.allocation.file.path)
     }
 
+    /// Tells the system that all bytes of some extents are read back soon. Those that lie side by side, as small ones of one
+    /// table do, are one request.
+    pub fn will_need<'e>(extents: impl Iterator<Item = &'e Self>) {
+        let pieces = extents.flat_map(|extent| extent.pieces.as_slice());
+        let mut parts: Vec<&Allocation> = pieces.map(|piece| &piece.allocation).collect();
+        parts.sort_unstable_by_key(|part| (Arc::as_ptr(&part.file), part.offset));
+        let follows = |one: &&Allocation, next: &&Allocation| {
+            Arc::ptr_eq(&one.file, &next.file) && one.offset + one.size == next.offset
+        };
+        for run in parts.chunk_by(follows) {
+            let size = run.iter().map(|part| part.size).sum();
+            run[0].file.file.will_need(run[0].offset, size);
+        }
+    }
+
     /// Reads all bytes back into the first `len()` bytes of `bytes` and checks them.
     ///
     /// # Panics

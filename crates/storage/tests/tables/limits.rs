@@ -159,6 +159,27 @@ fn a_key_that_is_larger_than_memory_is_joined_in_pieces() {
     fixture.assert_clean();
 }
 
+/// Each partition that is too large is split into a few that fit, not into as many as there can be.
+#[test]
+fn partitions_are_split_into_no_more_than_fit() {
+    let batches = random_batches(&mut Random(34), &TYPES, 160_000, 160_000, 90);
+    let fixture = Fixture::new("limit-pieces");
+    let context = fixture.context(options(1 << 20));
+    let keys = Access::Hash(vec![KeyColumn::binary(0)]);
+    let table = filled_by(1, &context, spec(&TYPES, keys), &batches).unwrap();
+    let queue = table.partitions();
+    let (mut partitions, mut count) = (0, 0);
+    while let Some(partition) = queue.next_partition().unwrap() {
+        partitions += 1;
+        count += partition.row_count();
+    }
+    assert_eq!(count, 160_000);
+    // 32 at first, of about three shares each.
+    assert!((64..400).contains(&partitions), "{partitions} partitions");
+    drop((queue, table, context));
+    fixture.assert_clean();
+}
+
 /// The number of times that a statement asks whether it is to end.
 #[derive(Debug, Default)]
 struct Checks(AtomicU64);

@@ -31,7 +31,12 @@ pub fn decimal_of_numeric(sql_type: &SqlType) -> SqlType {
         TypeKind::TinyInt => 3,
         TypeKind::SmallInt => 5,
         TypeKind::MediumInt => 8,
-        TypeKind::Int => 10,
+        TypeKind::Int if sql_type.zerofill => 10,
+        // A result of arithmetic is an INT of as many digits as its operands allow.
+        TypeKind::Int => {
+            let sign = u32::from(!sql_type.unsigned);
+            sql_type.length.saturating_sub(sign).clamp(1, 10) as u8
+        }
         TypeKind::BigInt => {
             let sign = u32::from(!sql_type.unsigned);
             sql_type.length.saturating_sub(sign).clamp(1, 20) as u8

@@ -2,7 +2,8 @@
 //!
 //! The queue gives out partitions that are in memory first, so that their memory is free when others are read back. A
 //! partition that is larger than a worker's share of the memory is split by further bits of the hash before it is
-//! given out; one that cannot be split (its rows have one key, or keys with one hash) is given out as it is.
+//! given out, into no more parts than that takes: many small ones are many small blocks in files. While one is worked on, the
+//! system reads the next one from its files. One that cannot be split (its rows have one key, or keys with one hash) is given out as it is.
 
 pub(crate) mod join_pair;
 
@@ -33,6 +34,8 @@ struct Waiting {
     used_bits: u32,
     /// Whether splitting has not helped.
     whole: bool,
+    /// Whether it is a piece of a partition that was split.
+    is_piece: bool,
 }
 
 impl Waiting {
@@ -220,6 +223,9 @@ impl Queue {
             let splittable = !next.whole && next.used_bits < PARTITION_BITS_MAX;
             if next.needed_bytes() <= share || !splittable {
                 self.make_room(&mut state, &next)?;
+                if let Some(ahead) = state.waiting.front() {
+                    ahead.build.iter().for_each(Part::will_need);
+                }
                 return Ok(Some(next));
             }
             state.splitting += 1;
@@ -264,6 +270,7 @@ impl Queue {
                 probe,
                 used_bits: plan.bits,
                 whole: false,
+                is_piece: false,
             })
             .filter(|waiting| !waiting.is_empty())
             .collect();
@@ -323,7 +330,17 @@ impl Queue {
     fn split(&self, waiting: Waiting) -> mayfly_memory::Result<Vec<Waiting>> {
         let store = &self.build.0.store;
         let threads = store.context.options().threads;
-        let plan = PartitionPlan::partitioned(waiting.used_bits, store.memory_limit(), threads);
+        let (used, limit) = (waiting.used_bits, store.memory_limit());
+        let most = PartitionPlan::partitioned(used, limit, threads);
+        let plan = if waiting.is_piece {
+            // One key has most of its rows: all bits are used up soon.
+            most
+        } else {
+            // Half of a share each, since hashes do not divide evenly.
+            let pieces = (2 * waiting.needed_bytes()).div_ceil(store.worker_share());
+            let bits = pieces.next_power_of_two().ilog2().max(1);
+            PartitionPlan::fitting(used, bits.min(most.bits), limit, threads)
+        };
         let (build, whole) = repartition(store, plan, waiting.build)?;
         let probe = match &self.probe {
             Some(table) => repartition(&table.0.store, plan, waiting.probe)?.0,
@@ -338,6 +355,7 @@ impl Queue {
                 probe: vec![probe],
                 used_bits,
                 whole,
+                is_piece: true,
             })
             .filter(|waiting| !waiting.is_empty())
             .collect())

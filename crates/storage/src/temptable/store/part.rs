@@ -18,6 +18,16 @@ enum Location<B> {
     Freed,
 }
 
+impl<B> Location<B> {
+    /// The extent, if the block is in a file.
+    fn extent(&self) -> Option<&Extent> {
+        match self {
+            Self::File(extent) => Some(extent),
+            Self::Memory(_) | Self::Freed => None,
+        }
+    }
+}
+
 /// Block of consecutive rows.
 #[derive(Debug)]
 pub(crate) struct RowBlock {
@@ -99,6 +109,14 @@ impl Part {
         self.row_count += u64::from(rows - block.rows);
         block.rows = rows;
         block.values.end = end;
+    }
+
+    /// Tells the system that the blocks in files are read back soon.
+    pub(crate) fn will_need(&self) {
+        let rows = self.rows.iter().filter_map(|block| block.location.extent());
+        let values = self.values.iter();
+        let values = values.filter_map(|block| block.location.extent());
+        Extent::will_need(rows.chain(values));
     }
 
     /// Writes all blocks in memory to `file`. Those that are being read stay in memory until then.

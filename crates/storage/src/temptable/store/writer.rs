@@ -146,6 +146,8 @@ pub(crate) struct RowWriter {
     /// Number of rows, and bytes of long values that were copied for them.
     rows: u64,
     value_bytes: u64,
+    /// The class that blocks grow to while memory is short, at most that of the plan.
+    largest: SizeClass,
     /// Whether overflow is forbidden: rows must keep their addresses.
     pinned: bool,
     /// Whether rows are read in place, and never brought back from a file.
@@ -173,6 +175,7 @@ impl RowWriter {
             run: 0,
             rows: 0,
             value_bytes: 0,
+            largest: plan.largest,
             pinned: false,
             stays: false,
             forced: false,
@@ -597,7 +600,7 @@ impl RowWriter {
     fn next_class(&self, partition: usize) -> SizeClass {
         let bytes = self.parts[partition].total_bytes();
         let mut class = SizeClass::Small;
-        while class < self.plan.largest && bytes >= GROW_AT * class.next().bytes() as u64 {
+        while class < self.largest && bytes >= GROW_AT * class.next().bytes() as u64 {
             class = class.next();
         }
         class
@@ -638,7 +641,8 @@ impl RowWriter {
         let fits = |class: &SizeClass| open * class.bytes() as u64 <= held.max(least) / 2;
         let mut classes = SizeClass::GROWING.into_iter().rev();
         let class = classes.find(fits).unwrap_or(SizeClass::Small);
-        self.plan.largest = self.plan.largest.min(class);
+        // Not for good: what others hold now they may give back.
+        self.largest = self.plan.largest.min(class);
         if held < least {
             return Ok(false);
         }
