@@ -14,6 +14,7 @@ use crate::connections::Connections;
 use crate::distributed;
 use crate::members::{BEAT, Beat, PROTOCOL, RunFigures, beat};
 use crate::process::{Limits, Process, ProcessOptions, VERSION, listen, text};
+use crate::progress::{Progress, processor_time};
 use crate::worker::JobFragments;
 
 /// Limits of a machine that does nothing else.
@@ -105,10 +106,12 @@ fn say(
     let talk = async move {
         // A runtime has its own connections.
         let channel = connections.separate().channel(&coordinator).map_err(text)?;
+        let mut progress = Progress::default();
         loop {
             let (memory, space) = fragments.worker().used();
             own.running = fragments.activity().running();
-            own.moved = fragments.activity().moved();
+            let seen = (fragments.activity().moved(), memory, space);
+            own.moved = progress.step(seen, processor_time());
             let runs = fragments.take_figures().into_iter();
             let encoded = runs.map(|(number, figures)| RunFigures {
                 number,

@@ -77,7 +77,7 @@ impl Watch {
         if moved != self.moved.0 {
             self.moved = (moved, Instant::now());
         } else if self.moved.1.elapsed() > self.patience {
-            let cause = format!("no rows have moved for {} seconds", self.patience.as_secs());
+            let cause = format!("nothing has moved for {} seconds", self.patience.as_secs());
             return Err(Lost {
                 executor: "of the cluster".to_owned(),
                 stage: None,

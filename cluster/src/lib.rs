@@ -40,6 +40,7 @@ pub mod job_rows;
 pub mod members;
 pub mod numbers;
 pub mod process;
+pub mod progress;
 pub mod routing;
 pub mod scan;
 pub mod thread;

@@ -73,7 +73,7 @@ pub struct Beat {
     /// Name of the executor.
     #[prost(string, tag = "10")]
     pub name: String,
-    /// The number of batches that its fragments have read and written since it started.
+    /// A number that changes while it works.
     #[prost(uint64, tag = "11")]
     pub moved: u64,
     /// What its runs have done so far.
@@ -214,12 +214,16 @@ impl Members {
         }
     }
 
-    /// A number that changes while any executor works.
+    /// A number that changes while any executor works, or the part of a job that this process runs.
     pub fn moved(&self) -> u64 {
+        let own = self.own.as_ref().map_or(0, |own| {
+            let (memory, space) = own.worker().used();
+            own.activity().moved().wrapping_add(memory ^ space)
+        });
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard
             .values()
-            .fold(0, |sum, (beat, _)| sum.wrapping_add(beat.moved))
+            .fold(own, |sum, (beat, _)| sum.wrapping_add(beat.moved))
     }
 
     /// The number of partitions of a stage that is divided: each executor gets the number that it named.

@@ -56,12 +56,18 @@ fn copies_and_files_are_objects() {
     crate::fixture::send(cluster.coordinator(), "KILL");
     cluster.restart_coordinator();
     let mut client = connect(cluster.port());
-    execute(&mut client, &["USE faults", "SET use_secondary_engine = FORCED"]);
+    execute(
+        &mut client,
+        &["USE faults", "SET use_secondary_engine = FORCED"],
+    );
     let begun = std::time::Instant::now();
     while rows(&mut client, &statements[3]).as_ref() != Ok(&expected[3])
         || rows(&mut client, &statements[0]).is_err()
     {
-        assert!(begun.elapsed().as_secs() < 60, "the copy does not come back");
+        assert!(
+            begun.elapsed().as_secs() < 60,
+            "the copy does not come back"
+        );
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
 }
