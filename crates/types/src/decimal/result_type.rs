@@ -35,7 +35,7 @@ pub fn decimal_of_numeric(sql_type: &SqlType) -> SqlType {
         // A result of arithmetic is an INT of as many digits as its operands allow.
         TypeKind::Int => {
             let sign = u32::from(!sql_type.unsigned);
-            sql_type.length.saturating_sub(sign).clamp(1, 10) as u8
+            sql_type.length.saturating_sub(sign).clamp(1, 11) as u8
         }
         TypeKind::BigInt => {
             let sign = u32::from(!sql_type.unsigned);
