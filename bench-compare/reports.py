@@ -3,7 +3,8 @@
 
 The reports are files of statements in bench/reports: `tpch` (TPC-H's 22 questions), `retail` (35 of a shop, in the
 shape of TPC-DS), `tpcds` (TPC-DS's 99 statements, made by DuckDB's extension), `hits` (the shapes of ClickBench's 43 statements, over
-page views), `groupby` and `join` (db-benchmark's), `windows` (functions over 100 large partitions and a million small ones). Each engine is a process of its own (engines.py); in each round every engine runs the statement once,
+page views), `groupby` and `join` (db-benchmark's), `windows` (functions over 100 large partitions and a million small ones).
+Each engine is a process of its own (engines.py); in each round every engine runs the statement once,
 after a first round that does not count, and the figure is the median. What DuckDB gives is fetched within its
 time; what Mayfly gives is in its result before it is made into text.
 

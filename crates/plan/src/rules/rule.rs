@@ -2,10 +2,11 @@
 
 use std::cell::Cell;
 
-use mayfly_functions::scalar::Fact;
+use mayfly_functions::scalar::{self, Fact};
 use mayfly_types::{SqlType, TypeKind};
 
 use crate::lower::is_never_true;
+use crate::options::PlanOptions;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Computed, Query, Relation, SharedRelation};
 
@@ -112,6 +113,20 @@ pub(super) fn is_movable(expression: &Expression) -> bool {
 /// Whether an expression is movable and contains no subquery.
 pub(super) fn is_plain(expression: &Expression) -> bool {
     is_movable(expression) && !crate::tree::logical::has_subquery(expression)
+}
+
+/// A call of a built-in function with its arguments converted to what it takes.
+pub(super) fn computed_call(
+    name: &str,
+    arguments: Vec<Expression>,
+    options: &PlanOptions,
+) -> Option<Expression> {
+    let function = scalar::by_name(name)?;
+    let given: Vec<_> = arguments.iter().map(crate::bind::argument).collect();
+    let signature = function.signature(&given, &options.session).ok()?;
+    let arguments = arguments.into_iter().zip(&signature.arguments);
+    let arguments = arguments.map(|(argument, wanted)| crate::bind::cast(argument, wanted));
+    Some(Expression::call(function, arguments.collect(), signature))
 }
 
 /// Whether equal values of a type are identical.

@@ -6,12 +6,11 @@
 //! are NULL.
 
 use mayfly_functions::aggregate::Kind;
-use mayfly_functions::scalar;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::aggregate_calls::call;
 use super::planning::Planning;
-use super::rule::{NewColumns, is_plain};
+use super::rule::{NewColumns, computed_call, is_plain};
 use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Aggregate, ColumnId, Computed, Query, Relation};
@@ -191,17 +190,3 @@ fn shifted(
 
 /// Digits of an offset.
 const OFFSET_DIGITS: u8 = 10;
-
-/// A call of a function with its arguments converted to what it takes.
-fn computed_call(
-    name: &str,
-    arguments: Vec<Expression>,
-    options: &PlanOptions,
-) -> Option<Expression> {
-    let function = scalar::by_name(name)?;
-    let given: Vec<_> = arguments.iter().map(crate::bind::argument).collect();
-    let signature = function.signature(&given, &options.session).ok()?;
-    let arguments = arguments.into_iter().zip(&signature.arguments);
-    let arguments = arguments.map(|(argument, wanted)| crate::bind::cast(argument, wanted));
-    Some(Expression::call(function, arguments.collect(), signature))
-}

@@ -4,7 +4,7 @@
 use mayfly_engine::Session;
 use mayfly_testkit::fixture::{Fixture, SessionExt};
 
-/// Rows of `t`: more than a sort holds before it leaves out the first ones.
+/// Rows of `t`: several times the rows that a sort with LIMIT holds before it drops some.
 const ROWS: u32 = 30_000;
 
 /// Columns of every type that has a bound, in the order of the table, against it and strewn, and ones without a bound.

@@ -1,7 +1,6 @@
 //! Form of a subquery: rows, aggregates over all of them, and expressions over these.
 
 use mayfly_functions::aggregate::Kind;
-use mayfly_functions::scalar;
 use mayfly_types::Value;
 
 use super::Unnested;
@@ -10,7 +9,7 @@ use super::taken::{Taken, for_existence};
 use crate::options::PlanOptions;
 use crate::predicates::conjunction;
 use crate::rules::aggregate_calls::{any_value, row_count};
-use crate::rules::rule::{NewColumns, is_movable, is_null_with, substitute};
+use crate::rules::rule::{NewColumns, computed_call, is_movable, is_null_with, substitute};
 use crate::rules::unique::{compared_column, is_unique};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
@@ -214,10 +213,7 @@ impl Shape {
         let any_value = any_value(value, options)?;
         let any_id = columns.one();
         let rows = Expression::column(count_id, count.signature.result.clone(), true);
-        let only = scalar::by_name("only row")?;
-        let known = [crate::bind::argument(&rows)];
-        let signature = only.signature(&known, &options.session).ok()?;
-        let rows = Expression::call(only, vec![rows], signature);
+        let rows = computed_call("only row", vec![rows], options)?;
         let one = Expression::literal(Value::Int(1), rows.ty.clone());
         let is_only = crate::bind::compare_expression(Comparison::Equal, rows, one);
         let ty = value.ty.clone();
